@@ -1,0 +1,88 @@
+// Package verdict says what held, what was violated, and what could not be judged, with the facts that show it.
+//
+// It stands between the checks, which produce it, and the reports, which only show it.
+package verdict
+
+import (
+	"time"
+
+	"github.com/idemstorm/idemstorm/harness/history"
+)
+
+// Status is the result for one invariant or gate. The zero value is NotJudged, never a pass.
+type Status int
+
+// The statuses, from harmless to grave only by name: compare with ==, not by order.
+const (
+	NotJudged    Status = iota // the scenario does not claim to exercise it
+	Held                       // looked at, and no violation found
+	Violated                   // at least one counterexample
+	Inconclusive               // claimed, but too little data, or a limit was hit
+)
+
+var statusNames = [...]string{"not judged", "held", "violated", "inconclusive"}
+
+// String is the word that reports show.
+func (s Status) String() string { return statusNames[s] }
+
+// MarshalText writes the status as its word.
+func (s Status) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads a status word; an unknown one is NotJudged, so that it never passes for held.
+func (s *Status) UnmarshalText(b []byte) error {
+	*s = NotJudged
+	for i, n := range statusNames {
+		if n == string(b) {
+			*s = Status(i)
+		}
+	}
+	return nil
+}
+
+// Violation is one counterexample: the smallest set of facts that contradicts an invariant.
+type Violation struct {
+	Sentence string        `json:"sentence"` // one plain sentence: what happened, with key and numbers
+	Expected string        `json:"expected"`
+	Seen     string        `json:"seen"`
+	Key      string        `json:"key,omitempty"`
+	User     int64         `json:"user,omitempty"`
+	Endpoint string        `json:"endpoint,omitempty"`
+	Ops      []history.Ref `json:"ops,omitempty"`  // in order of being sent
+	Rows     []history.Row `json:"rows,omitempty"` // the rows that show it
+}
+
+// Finding is the result for one invariant of contract section 8.
+type Finding struct {
+	Invariant  string      `json:"invariant"`
+	Status     Status      `json:"status"`
+	Claimed    bool        `json:"claimed"`              // the scenario names it, so too little data is inconclusive
+	Looked     int64       `json:"looked"`               // how many things were examined
+	Unit       string      `json:"unit"`                 // what Looked counts: keys, replays, rows …
+	Why        string      `json:"why,omitempty"`        // for inconclusive and not judged
+	Count      int64       `json:"count,omitempty"`      // violations found in all
+	Violations []Violation `json:"violations,omitempty"` // at most MaxViolations of them, smallest first
+}
+
+// MaxViolations bounds the counterexamples kept for one invariant; Count has them all.
+const MaxViolations = 5
+
+// Gate is one latency limit.
+type Gate struct {
+	Name    string        `json:"name"` // such as "order fresh response p99"
+	Status  Status        `json:"status"`
+	Limit   time.Duration `json:"limit_ns"`
+	Value   time.Duration `json:"value_ns"`
+	Low     time.Duration `json:"low_ns"` // 95 % interval
+	High    time.Duration `json:"high_ns"`
+	Samples int64         `json:"samples"`
+	Why     string        `json:"why,omitempty"`
+}
+
+// Verdict is the judgement of one scenario run.
+type Verdict struct {
+	Scenario    string    `json:"scenario"`
+	Findings    []Finding `json:"findings"`
+	Gates       []Gate    `json:"gates,omitempty"`
+	Doubts      []string  `json:"doubts,omitempty"`      // what threatens the run's validity: a late generator, a limit hit; makes it inconclusive
+	Interrupted bool      `json:"interrupted,omitempty"` // stopped by a signal: what was recorded is judged, and it is inconclusive
+}

@@ -1,0 +1,161 @@
+package pgcluster
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"maps"
+	"math/big"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+const loopback = "127.0.0.1"
+
+// authMethod is md5 because a SCRAM handshake costs both sides thousands of hash
+// rounds by design, which slows every reconnect of a storm and would be measured
+// as the target's latency. Against a random 128-bit password on the loopback
+// interface the weaker hash gives nothing away.
+const authMethod = "md5"
+
+// readyInterval is how long to wait between two attempts to connect.
+const readyInterval = 5 * time.Millisecond
+
+// Ports are taken from below the usual ephemeral ranges, where no outgoing
+// connection can sit on one while the server is down: a client that reconnects
+// to a closed ephemeral port of its own machine may even connect to itself.
+const lowestPort, highestPort = 15000, 32000
+
+const selectVersion = `SHOW server_version`
+
+// effectiveSettings lays the caller's settings over the package's own.
+func effectiveSettings(options Options) map[string]string {
+	settings := map[string]string{
+		"listen_addresses": loopback,
+		"max_connections":  "300",
+		"timezone":         "UTC",
+		"log_timezone":     "UTC",
+		// POSIX segments would outlive a killed server in /dev/shm; these lie in the data folder.
+		"dynamic_shared_memory_type": "mmap",
+	}
+	if options.Fast {
+		settings["fsync"] = "off"
+		settings["full_page_writes"] = "off"
+	}
+	maps.Copy(settings, options.Settings)
+	return settings
+}
+
+func (c *Cluster) initialise(ctx context.Context) error {
+	c.password = rand.Text()
+	passwordFile := filepath.Join(c.folder.path, "password")
+	if err := c.account.writeFile(passwordFile, c.password); err != nil {
+		return err
+	}
+	defer os.Remove(passwordFile)
+	cmd := c.command(
+		filepath.Join(c.binDir, "initdb"), "--no-sync", "--no-instructions",
+		"--encoding=UTF8", "--no-locale", "--auth="+authMethod,
+		"--username="+Superuser, "--pwfile="+passwordFile, "--pgdata="+c.folder.data(),
+	)
+	initdb, err := launch(cmd)
+	if err != nil {
+		return fmt.Errorf("initialise a cluster: %w", err)
+	}
+	if err := initdb.finish(ctx); err != nil {
+		return fmt.Errorf("initialise a cluster with %s: %w%s", cmd.Path, err, c.log.quoted())
+	}
+	return nil
+}
+
+func (c *Cluster) serverArguments() []string {
+	arguments := []string{
+		filepath.Join(c.binDir, "postgres"), "-D", c.folder.data(),
+		"-p", strconv.Itoa(c.port), "-k", c.folder.path,
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.settings)) {
+		arguments = append(arguments, "-c", name+"="+c.settings[name])
+	}
+	return arguments
+}
+
+// command prepares a program to run as the cluster's account. The environment is
+// cut down, since PGDATA and its like would redirect the server.
+func (c *Cluster) command(arguments ...string) *exec.Cmd {
+	cmd := exec.Command(arguments[0], arguments[1:]...)
+	cmd.Dir = c.folder.path
+	cmd.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "LD_LIBRARY_PATH=" + os.Getenv("LD_LIBRARY_PATH"),
+		"LC_ALL=C", "TZ=UTC",
+	}
+	cmd.Stdout, cmd.Stderr = c.log, c.log
+	cmd.SysProcAttr = childAttributes()
+	cmd.SysProcAttr.Credential = c.account.credential()
+	return cmd
+}
+
+// awaitReady connects until the server answers, dies, or the context ends.
+func (c *Cluster) awaitReady(ctx context.Context) error {
+	ticker := time.NewTicker(readyInterval)
+	defer ticker.Stop()
+	for {
+		err := c.askVersion(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-c.server.exited:
+			return fmt.Errorf("it ended before it answered: %w", c.server.exitError())
+		case <-ctx.Done():
+			return fmt.Errorf("%w; last attempt to connect: %w", ctx.Err(), err)
+		case <-ticker.C:
+		}
+	}
+}
+
+func (c *Cluster) askVersion(ctx context.Context) error {
+	return c.withConnection(ctx, func(conn *pgx.Conn) error {
+		var reported string
+		if err := conn.QueryRow(ctx, selectVersion).Scan(&reported); err != nil {
+			return err
+		}
+		c.version, _, _ = strings.Cut(reported, " ") // drop the packager's suffix
+		return nil
+	})
+}
+
+func (c *Cluster) withConnection(ctx context.Context, use func(*pgx.Conn) error) error {
+	conn, err := pgx.Connect(ctx, c.DSN("postgres"))
+	if err != nil {
+		return err
+	}
+	return errors.Join(use(conn), conn.Close(ctx))
+}
+
+// freePort finds a port that could be bound a moment ago. Another process may
+// still take it first, which the start then notices and tries another.
+func freePort() (int, error) {
+	var last error
+	for range 100 {
+		offset, err := rand.Int(rand.Reader, big.NewInt(highestPort-lowestPort))
+		if err != nil {
+			return 0, fmt.Errorf("choose a port: %w", err)
+		}
+		port := lowestPort + int(offset.Int64())
+		listener, err := net.Listen("tcp", net.JoinHostPort(loopback, strconv.Itoa(port)))
+		if err == nil {
+			return port, listener.Close()
+		}
+		last = err
+	}
+	return 0, fmt.Errorf("find a free loopback port: %w", last)
+}

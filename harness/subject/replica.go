@@ -1,0 +1,139 @@
+package subject
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+// ErrNotReady is wrapped by errors about a server that did not come up.
+var ErrNotReady = errors.New("the server did not become ready")
+
+const (
+	readyWithin = 20 * time.Second // bound on one start
+	stopWithin  = 5 * time.Second  // grace of SIGTERM before SIGKILL
+	pollEvery   = 2 * time.Millisecond
+)
+
+// Replica is one server process with a fixed address. Its process may be killed and started again.
+type Replica struct {
+	Number int // from 1
+
+	build func(addr, addrFile string) Command
+	dir   string
+
+	mu   sync.Mutex
+	proc *Process
+	addr string // host:port, fixed by the first start
+}
+
+// NewReplica makes a replica that has not been started. build gives the command for a listen address (which may end in :0) and the file
+// that the server writes its bound address to. dir takes the address file.
+func NewReplica(number int, dir string, build func(addr, addrFile string) Command) *Replica {
+	return &Replica{Number: number, build: build, dir: dir, addr: "127.0.0.1:0"}
+}
+
+// Start launches the process and waits until it answers /readyz. A restart keeps the address.
+func (r *Replica) Start(ctx context.Context) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	file := filepath.Join(r.dir, fmt.Sprintf("replica-%d.addr", r.Number))
+	if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("clear the address file: %w", err)
+	}
+	command := r.build(r.addr, file)
+	proc, err := Launch(command)
+	if err != nil {
+		return err
+	}
+	r.proc = proc
+	ctx, cancel := context.WithTimeout(ctx, readyWithin)
+	defer cancel()
+	if err := r.awaitReady(ctx, file); err != nil {
+		_ = proc.Kill()
+		return fmt.Errorf("replica %d: %w: %s", r.Number, err, lastLine(command.Log))
+	}
+	return nil
+}
+
+func (r *Replica) awaitReady(ctx context.Context, file string) error {
+	return poll(ctx, r.proc.Exited(), func() bool {
+		addr, err := os.ReadFile(file)
+		if err != nil {
+			return false
+		}
+		r.addr = strings.TrimSpace(string(addr))
+		return answers(ctx, "http://"+r.addr+"/readyz")
+	})
+}
+
+// poll asks ok until it says yes, the process has exited, or ctx ends.
+func poll(ctx context.Context, exited <-chan struct{}, ok func() bool) error {
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	for !ok() {
+		select {
+		case <-tick.C:
+		case <-exited:
+			return fmt.Errorf("%w: it exited", ErrNotReady)
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %w", ErrNotReady, ctx.Err())
+		}
+	}
+	return nil
+}
+
+func answers(ctx context.Context, url string) bool {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return false
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return false
+	}
+	resp.Body.Close()
+	return resp.StatusCode == http.StatusOK
+}
+
+// URL is the replica's base URL.
+func (r *Replica) URL() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return "http://" + r.addr
+}
+
+// Process is the running child, for faults that strike it.
+func (r *Replica) Process() *Process {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.proc
+}
+
+// Stop ends the process in order. A replica that was never started, or has ended, is no error.
+func (r *Replica) Stop(ctx context.Context) error {
+	p := r.Process()
+	if p == nil {
+		return nil
+	}
+	return p.Stop(ctx, stopWithin)
+}
+
+// lastLine is the end of a log file, for an error message.
+func lastLine(path string) string {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return "its log cannot be read: " + err.Error()
+	}
+	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
+	if line := lines[len(lines)-1]; line != "" {
+		return "last line of " + path + ": " + line
+	}
+	return path + " is empty"
+}

@@ -18,6 +18,16 @@ const (
 	Unsent   Outcome = "unsent"   // no connection could be made; nothing was sent
 )
 
+// The causes of lost and unsent attempts.
+const (
+	CauseTimeout     = "timeout"     // the operation's deadline passed
+	CauseGaveUp      = "gave_up"     // the client hung up, as planned
+	CauseReset       = "reset"       // the connection broke or was closed before the answer was whole
+	CauseRefused     = "refused"     // no connection could be made
+	CauseInterrupted = "interrupted" // the run was stopped
+	CauseOther       = "other"       // the answer was no HTTP, or too large
+)
+
 // Attempt is one HTTP request for an operation. Times are nanoseconds since the run's zero.
 type Attempt struct {
 	Op         int64   `json:"op"`
@@ -27,7 +37,7 @@ type Attempt struct {
 	SentNS     int64   `json:"sent_ns"`     // just before the request was handed to the network
 	DoneNS     int64   `json:"done_ns"`     // answer read whole, or given up; of a lost attempt the effect may come later
 	Outcome    Outcome `json:"outcome"`
-	Cause      string  `json:"cause,omitempty"`       // of a lost or unsent attempt: timeout, gave_up, reset, refused, interrupted, other
+	Cause      string  `json:"cause,omitempty"`       // of a lost or unsent attempt, one of the causes above
 	Status     int     `json:"status,omitempty"`      // HTTP status of a returned attempt
 	Marked     bool    `json:"marked,omitempty"`      // Idempotency-Replayed: true was set
 	RetryAfter string  `json:"retry_after,omitempty"` // header as received

@@ -71,15 +71,15 @@ type Cluster struct {
 }
 
 // Start initialises a cluster and returns when it accepts connections. A
-// context without a deadline is bounded at one minute. On failure nothing is
+// context without a deadline is bounded at one minute (a download apart). On failure nothing is
 // left behind, and the error carries the end of the server's log.
 func Start(ctx context.Context, options Options) (*Cluster, error) {
-	ctx, cancel := bounded(ctx)
-	defer cancel()
 	binDir, err := binaries(ctx, options)
 	if err != nil {
 		return nil, err
 	}
+	ctx, cancel := bounded(ctx)
+	defer cancel()
 	owner, err := dropTo(options.User)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,48 @@
+# Idemstorm: two targets do everything. `make demo` runs the main job, `make test` the whole test suite.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+GO ?= go
+BIN := bin/idemstorm
+SOURCES := $(shell find cmd harness reports scenarios target migrations -type f -not -name '*_test.go' -not -path '*/testdata/*' 2>/dev/null) go.mod go.sum
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: $(BIN) ## storm the bundled server on a throwaway PostgreSQL, then a broken variant, and write the reports
+	@bash docs/scripts/need-postgres
+	@bash docs/scripts/demo $(BIN)
+
+$(BIN): $(SOURCES)
+	@mkdir -p bin
+	$(GO) build -o $@ ./cmd/idemstorm
+
+.PHONY: build
+build: $(BIN) ## build bin/idemstorm
+
+.PHONY: test
+test: lint ## lint, then every test (installs PostgreSQL and chromium where they are missing and it may)
+	@bash docs/scripts/need-postgres
+	@bash docs/scripts/need-chromium
+	$(GO) test -timeout 15m ./...
+
+.PHONY: race
+race: ## every test under the race detector
+	$(GO) test -race -timeout 30m ./...
+
+.PHONY: lint
+lint: ## gofumpt, vet, staticcheck
+	@unformatted=$$($(GO) tool gofumpt -l cmd harness reports scenarios target migrations); \
+	  if [ -n "$$unformatted" ]; then echo "not formatted (run: make format):"; echo "$$unformatted"; exit 1; fi
+	$(GO) vet ./...
+	$(GO) tool staticcheck ./...
+
+.PHONY: format
+format: ## format every Go file
+	$(GO) tool gofumpt -w cmd harness reports scenarios target migrations
+
+.PHONY: clean
+clean: ## remove what was built and the runs
+	rm -rf bin runs

@@ -138,7 +138,7 @@ func (h *Handler) getCharges(w http.ResponseWriter, _ *http.Request) {
 	if charges == nil {
 		charges = []Charge{} // an empty list, not null
 	}
-	answer(w, http.StatusOK, map[string][]Charge{"charges": charges})
+	answer(w, http.StatusOK, charges)
 }
 
 func (h *Handler) putBehaviour(w http.ResponseWriter, r *http.Request) {

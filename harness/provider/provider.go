@@ -10,7 +10,7 @@
 //	                    request: the same answer with Idempotency-Replayed: true; the key
 //	                    with another request: 422; while the first is under way: 409.
 //	                    Without a key every call is a charge.
-//	GET  /v1/charges    {"charges": [...]}, the ledger, oldest first
+//	GET  /v1/charges    the ledger, an array of charges, oldest first
 //	PUT  /v1/behaviour  a Behaviour, effective on the next call
 //	GET  /healthz       204
 //

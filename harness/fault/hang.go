@@ -1,0 +1,12 @@
+package fault
+
+import "github.com/idemstorm/idemstorm/harness/pgwire"
+
+// hang drops silently: nothing is refused and nothing answers, as behind a dead switch.
+var hang = Kind{
+	Name:   "path-hang",
+	Story:  "bytes vanish in both directions; connections stay open and silent",
+	Total:  true,
+	On:     anyPath,
+	Strike: onPath(func(Spec) pgwire.Link { return pgwire.Link{State: pgwire.Hang} }),
+}

@@ -1,0 +1,11 @@
+package fault
+
+import "github.com/idemstorm/idemstorm/harness/pgwire"
+
+// reset cuts in mid-statement: the statement reaches the database, its answer does not come back. Not total: what was sent may act.
+var reset = Kind{
+	Name:   "path-reset",
+	Story:  "a connection is reset after its statement was forwarded: the database acts, the answer is lost",
+	On:     anyPath,
+	Strike: onPath(func(Spec) pgwire.Link { return pgwire.Link{State: pgwire.ResetBusy} }),
+}

@@ -49,7 +49,7 @@ func (c *conn) serve() {
 	defer c.proxy.forget(c)
 	defer c.end(endQuiet)
 
-	r := bufio.NewReaderSize(c.client, maxStartup)
+	r := bufio.NewReaderSize(c.client, chunkSize)
 	if c.awaitOpen(r) != nil {
 		return
 	}
@@ -65,10 +65,15 @@ func (c *conn) serve() {
 		return
 	}
 	c.openLanes()
-	if _, err := c.up.Write(first.raw); err != nil {
+	if c.proxy.follows() {
+		s := newSession(c, first)
+		s.send(first.raw)
+		s.run(r)
 		return
 	}
-	c.pass(r)
+	if _, err := c.up.Write(first.raw); err == nil {
+		c.pass(r)
+	}
 }
 
 func (c *conn) connect() bool {

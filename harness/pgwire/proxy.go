@@ -22,7 +22,17 @@ type Options struct {
 	Addr string
 	// Seed makes jitter repeatable.
 	Seed uint64
+	// Controller decides on every step; without one, all steps pass.
+	Controller Controller
+	// Follow makes the proxy follow the protocol without a controller yet, so
+	// that one set later knows what was prepared before. It costs speed.
+	Follow bool
+	// Params keeps bound parameters in the steps. They may hold secrets.
+	Params bool
 }
+
+// ErrNotFollowing is returned by SetController on a proxy that passes bytes unread.
+var ErrNotFollowing = errors.New("pgwire: the proxy does not follow the protocol (Options.Follow)")
 
 // Proxy passes connections to one database. All its methods may be called at
 // any time from any goroutine.
@@ -30,6 +40,7 @@ type Proxy struct {
 	opts     Options
 	listener net.Listener
 	upstream atomic.Pointer[string]
+	control  atomic.Pointer[Controller]
 	link     *linkSwitch
 	count    counters
 
@@ -59,6 +70,7 @@ func Listen(opts Options) (*Proxy, error) {
 	}
 	p := &Proxy{opts: opts, listener: listener, link: newLinkSwitch(), conns: map[*conn]struct{}{}}
 	p.SetUpstream(opts.Upstream)
+	p.control.Store(&opts.Controller)
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.wg.Go(p.accept)
 	return p, nil
@@ -70,6 +82,20 @@ func (p *Proxy) Addr() string { return p.listener.Addr().String() }
 // SetUpstream sends new connections to another database. Open ones stay where
 // they are; Reset them to make clients come again.
 func (p *Proxy) SetUpstream(addr string) { p.upstream.Store(&addr) }
+
+// SetController has another controller, or none (nil), decide on every step that
+// arrives from now on. Steps that are being decided stay with the one before.
+func (p *Proxy) SetController(c Controller) error {
+	if !p.follows() {
+		return ErrNotFollowing
+	}
+	p.control.Store(&c)
+	return nil
+}
+
+func (p *Proxy) controlledBy() Controller { return *p.control.Load() }
+
+func (p *Proxy) follows() bool { return p.opts.Follow || p.opts.Controller != nil }
 
 // Stats returns the counts so far.
 func (p *Proxy) Stats() Stats { return p.count.snapshot() }

@@ -17,12 +17,13 @@ type Stats struct {
 	Shaped       int64 // chunks that were held, delayed or throttled
 	Injected     int64 // errors answered without the database
 	DroppedReply int64 // answers of the database withheld from the client
+	Strayed      int64 // connections that could not be followed any more, and pass unread
 }
 
 type counters struct {
 	accepted, active, refused, reset, unreachable, cancels atomic.Int64
 	bytes                                                  [2]atomic.Int64
-	statements, shaped, injected, droppedReply             atomic.Int64
+	statements, shaped, injected, droppedReply, strayed    atomic.Int64
 }
 
 func (c *counters) snapshot() Stats {
@@ -31,6 +32,6 @@ func (c *counters) snapshot() Stats {
 		Reset: c.reset.Load(), Unreachable: c.unreachable.Load(), Cancels: c.cancels.Load(),
 		BytesUp: c.bytes[up].Load(), BytesDown: c.bytes[down].Load(),
 		Statements: c.statements.Load(), Shaped: c.shaped.Load(),
-		Injected: c.injected.Load(), DroppedReply: c.droppedReply.Load(),
+		Injected: c.injected.Load(), DroppedReply: c.droppedReply.Load(), Strayed: c.strayed.Load(),
 	}
 }

@@ -39,6 +39,16 @@ const (
 	Open   Loop = "open"
 )
 
+// Arrivals says how the due times of an open loop are spaced.
+type Arrivals string
+
+// The arrivals. Poisson arrivals come at random, independently of one another, as those of many independent clients do; their number is the
+// same as with constant ones.
+const (
+	Constant Arrivals = "constant"
+	Poisson  Arrivals = "poisson"
+)
+
 // Phase is one stretch of the workload: one shape of traffic, with its numbers. Which numbers a shape uses, its file says.
 type Phase struct {
 	Name     string   `yaml:"name"`
@@ -46,11 +56,11 @@ type Phase struct {
 	Loop     Loop     `yaml:"loop"`
 	Clients  int      `yaml:"clients"`  // closed loop: how many; open loop: bound on requests in flight
 	Rate     float64  `yaml:"rate"`     // open loop: arrivals a second
-	Arrivals string   `yaml:"arrivals"` // open loop: constant or poisson
+	Arrivals Arrivals `yaml:"arrivals"` // open loop: constant or poisson
 	For      Duration `yaml:"for"`      // open loop: length; the count of operations follows
 	Bound    Duration `yaml:"bound"`    // the phase is stopped after this long whatever happens
 
-	Keys       int            `yaml:"keys"`       // distinct keys
+	Keys       int            `yaml:"keys"`       // distinct keys; in an open loop the number of arrivals decides
 	Duplicates int            `yaml:"duplicates"` // operations a key
 	Hot        float64        `yaml:"hot"`        // share of operations that go to a few hot keys, 0 to 1
 	Refused    float64        `yaml:"refused"`    // share of keys whose action the subject must refuse (not enough cash), 0 to 1

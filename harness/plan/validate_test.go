@@ -1,0 +1,77 @@
+package plan
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/goccy/go-yaml"
+)
+
+func TestErrorsNameTheField(t *testing.T) {
+	good := Phase{Name: "p", Shape: "race", Keys: 1}
+	for want, change := range map[string]func(*Phase){
+		"phases[1].hot: 1.4 is not between 0 and 1":                      func(p *Phase) { p.Hot = 1.4 },
+		"phases[1].shape: \"x\" is none of race":                         func(p *Phase) { p.Shape = "x" },
+		"phases[1].name: \"p\" is already taken":                         func(p *Phase) { p.Name = "p" },
+		"phases[1].name: \"\" is not a name":                             func(p *Phase) { p.Name = "" },
+		"phases[1].keys: shape race needs at least 1":                    func(p *Phase) { p.Keys = 0 },
+		"phases[1].loop: shape race is for a closed loop only":           func(p *Phase) { p.Loop = Open },
+		"phases[1].rate: an open loop needs one":                         func(p *Phase) { p.Shape, p.Loop = "storm", Open },
+		"phases[1].retry: \"none\" is not among the retries":             func(p *Phase) { p.Retry = "none" },
+		"phases[1].mix.pay: no request is known for it":                  func(p *Phase) { p.Mix = map[string]int{"pay": 1} },
+		"phases[1].give_up: it is missing, and impatient is not 0":       func(p *Phase) { p.Impatient = 0.5 },
+		"phases[1].give_up: 6s is not between 0s and 5s":                 func(p *Phase) { p.GiveUp = Duration(6 * time.Second) },
+		"phases[1].keys: the phase comes to 40000000 operations":         func(p *Phase) { p.Keys, p.Duplicates = 4000, 10000 },
+		"phases[1].duplicates: 20000 at one instant are more than 10000": func(p *Phase) { p.Duplicates = 20000 },
+	} {
+		bad := good
+		bad.Name = "q"
+		change(&bad)
+		err := Spec{Phases: []Phase{good, bad}}.Validate()
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("error is %v, want %s", err, want)
+		}
+	}
+}
+
+func TestDurationsNeedAUnitAndErrorsSayWhere(t *testing.T) {
+	var s Spec
+	if err := yaml.Unmarshal([]byte("phases:\n  - name: p\n    for: 250ms\n    bound: \"2s\"\n"), &s); err != nil {
+		t.Fatal(err)
+	}
+	if s.Phases[0].For.Std() != 250*time.Millisecond || s.Phases[0].Bound.Std() != 2*time.Second {
+		t.Errorf("read %v and %v", s.Phases[0].For, s.Phases[0].Bound)
+	}
+	err := yaml.Unmarshal([]byte("phases:\n  - name: p\n    for: 250\n"), &s)
+	if err == nil || !strings.Contains(err.Error(), "[3:10]") || !strings.Contains(err.Error(), "is not a duration such as 250ms") {
+		t.Errorf("error is %v", err)
+	}
+	b, _ := json.Marshal(Duration(time.Second))
+	var d Duration
+	if err := json.Unmarshal(b, &d); err != nil || d != Duration(time.Second) {
+		t.Errorf("%s became %v, %v", b, d, err)
+	}
+}
+
+func TestWaitsStayWithinThePolicy(t *testing.T) {
+	r := Retry{Attempts: 9, Backoff: Exponential, Base: Duration(10 * time.Millisecond), Cap: Duration(100 * time.Millisecond), RetryAfter: true}
+	for n := 1; n < 80; n++ {
+		ceiling := min(100*time.Millisecond, 10*time.Millisecond<<min(n-1, 10))
+		w := r.Wait(1, 7, n, 0)
+		if w < 0 || w > ceiling || w != r.Wait(1, 7, n, 0) {
+			t.Errorf("attempt %d waits %v, bound %v", n, w, ceiling)
+		}
+	}
+	if w := r.Wait(1, 7, 1, 50*time.Millisecond); w != 50*time.Millisecond {
+		t.Errorf("Retry-After of 50ms waits %v", w)
+	}
+	if w := r.Wait(1, 7, 1, time.Minute); w != 100*time.Millisecond {
+		t.Errorf("Retry-After past the cap waits %v", w)
+	}
+	r.RetryAfter = false
+	if w := r.Wait(1, 7, 1, time.Minute); w > 10*time.Millisecond {
+		t.Errorf("an ignored Retry-After waits %v", w)
+	}
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/idemstorm/idemstorm/migrations"
+)
+
+func newMigrateCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "migrate", Short: "Bring the reference server's schema up or down"}
+	cmd.AddCommand(
+		newMigrateStep("up", "Apply every migration that is missing", migrations.Up),
+		newMigrateStep("down", "Undo every migration", migrations.Down),
+		newMigrateStatus(),
+	)
+	return cmd
+}
+
+func newMigrateStep(name, short string, step func(context.Context, string) (int, error)) *cobra.Command {
+	var dsn string
+	cmd := &cobra.Command{
+		Use: name, Short: short, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			url, err := databaseURL(dsn)
+			if err != nil {
+				return err
+			}
+			n, err := step(cmd.Context(), url)
+			if err != nil {
+				return exitWith(exitUnreachable, err)
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %d migrations\n", name, n)
+			return err
+		},
+	}
+	dsnFlag(cmd, &dsn)
+	return cmd
+}
+
+func newMigrateStatus() *cobra.Command {
+	var (
+		dsn    string
+		asJSON bool
+	)
+	cmd := &cobra.Command{
+		Use: "status", Short: "Say which migrations the database has", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			url, err := databaseURL(dsn)
+			if err != nil {
+				return err
+			}
+			states, err := migrations.Status(cmd.Context(), url)
+			if err != nil {
+				return exitWith(exitUnreachable, err)
+			}
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), states)
+			}
+			for _, s := range states {
+				mark := "-"
+				if s.Applied {
+					mark = "applied"
+				}
+				if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%04d  %-8s %s\n", s.Version, mark, s.Name); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	dsnFlag(cmd, &dsn)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}

@@ -1,0 +1,128 @@
+package orderserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/idemstorm/idemstorm/target/idempotency"
+)
+
+// shutdownGrace is added to a request's longest time when the server stops.
+const shutdownGrace = time.Second
+
+// Server is one replica. Make it by New, and Close it.
+type Server struct {
+	cfg             Config
+	business, store *pgxpool.Pool
+	flags           *flags
+	provider        *providerClient
+	metrics         http.Handler
+	parts           idempotency.Parts
+	handler         http.Handler
+}
+
+// New puts a replica together. It does not need the database to be there, unless cfg.Prepare does.
+func New(ctx context.Context, cfg Config) (*Server, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{cfg: cfg, flags: newFlags(cfg)}
+	s.provider = &providerClient{base: cfg.ProviderURL, http: &http.Client{Transport: &http.Transport{}}, log: cfg.Log}
+	if err := s.openPools(); err != nil {
+		s.Close()
+		return nil, err
+	}
+	if cfg.Prepare != nil {
+		if err := cfg.Prepare(ctx, s.business); err != nil {
+			s.Close()
+			return nil, fmt.Errorf("prepare variant: %w", err)
+		}
+	}
+	if err := s.assemble(); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Server) openPools() (err error) {
+	timeout := min(time.Second, s.cfg.RequestDeadline)
+	s.business, err = openPool(poolSpec{"orders", s.cfg.DatabaseURL, s.cfg.Isolation, s.cfg.PoolSize, timeout})
+	if err != nil {
+		return err
+	}
+	s.store, err = openPool(poolSpec{"store", s.cfg.StoreURL, s.cfg.Isolation, s.cfg.StorePoolSize, timeout})
+	return err
+}
+
+func (s *Server) assemble() error {
+	s.parts = idempotency.Reference(s.business, s.store, s.cfg.StaleAfter)
+	s.parts.Gate = orderGate{s.flags}
+	if s.cfg.Parts != nil {
+		s.parts = s.cfg.Parts(s.parts)
+	}
+	reg := s.newRegistry()
+	s.metrics = promhttp.HandlerFor(reg, promhttp.HandlerOpts{})
+	mw, err := idempotency.New(s.parts, idempotency.Options{
+		Identify:        s.identify,
+		Enabled:         s.flags.middleware.Load,
+		RequestDeadline: s.cfg.RequestDeadline,
+		ActionAllowance: s.cfg.HandlerDelay,
+		Metrics:         idempotency.NewMetrics(reg),
+		Log:             s.cfg.Log,
+	})
+	if err != nil {
+		return err
+	}
+	s.handler = s.mux(mw)
+	return nil
+}
+
+// Handler is the whole API.
+func (s *Server) Handler() http.Handler { return s.handler }
+
+// Serve answers on ln until ctx ends, then finishes the requests in flight within the longest time one may take.
+func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
+	srv := &http.Server{Handler: s.handler, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute}
+	background, stop := context.WithCancel(ctx)
+	var jobs sync.WaitGroup
+	jobs.Go(func() { s.sweep(background) })
+	defer jobs.Wait()
+	defer stop()
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(ln) }()
+	select {
+	case err := <-served:
+		return fmt.Errorf("serve on %s: %w", ln.Addr(), err)
+	case <-ctx.Done():
+	}
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cfg.RequestDeadline+s.cfg.HandlerDelay+shutdownGrace)
+	defer cancel()
+	err := srv.Shutdown(grace)
+	if served := <-served; !errors.Is(served, http.ErrServerClosed) {
+		err = errors.Join(err, served)
+	}
+	if err != nil {
+		return fmt.Errorf("shut down: %w", errors.Join(err, srv.Close()))
+	}
+	return nil
+}
+
+// Close gives the connections back.
+func (s *Server) Close() {
+	for _, pool := range []*pgxpool.Pool{s.business, s.store} {
+		if pool != nil {
+			pool.Close()
+		}
+	}
+	s.provider.http.CloseIdleConnections()
+}

@@ -1,0 +1,45 @@
+package zoo
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/idemstorm/idemstorm/target/idempotency"
+)
+
+// Variant is one broken implementation.
+type Variant struct {
+	// Name is how serve --variant and the reports call it.
+	Name string
+	// Story tells a developer how people come to write it.
+	Story string
+	// Invariant is what it breaks, by its name in contract section 8; Scenario is what must catch it.
+	Invariant, Scenario string
+	// Parts replaces one part.
+	Parts func(idempotency.Parts) idempotency.Parts
+	// Prepare changes the database before the variant serves, for variants that need another schema. It may run
+	// several times. Optional.
+	Prepare func(context.Context, *pgxpool.Pool) error
+}
+
+// All is every variant, in the order of the reports.
+var All = []Variant{
+	selectThenInsert,
+	noBodyHash,
+	tier1FailsOpen,
+}
+
+// Find returns a variant by its name.
+func Find(name string) (Variant, error) {
+	names := make([]string, 0, len(All))
+	for _, v := range All {
+		if v.Name == name {
+			return v, nil
+		}
+		names = append(names, v.Name)
+	}
+	return Variant{}, fmt.Errorf("no variant %q; there are: %s", name, strings.Join(names, ", "))
+}

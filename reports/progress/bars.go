@@ -1,0 +1,57 @@
+package progress
+
+import (
+	"io"
+
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+)
+
+// bars draws one bar a phase on a terminal; those of ended phases stay above the current one.
+type bars struct {
+	w     io.Writer
+	all   *mpb.Progress
+	bar   *mpb.Bar
+	total int64
+}
+
+func (b *bars) begin(name string, total int64) {
+	if b.all == nil {
+		b.all = mpb.New(mpb.WithOutput(b.w), mpb.WithAutoRefresh())
+	}
+	b.total = total
+	title := mpb.PrependDecorators(decor.Name(name, decor.WCSyncSpaceR))
+	speed := decor.AverageSpeed(0, "%.0f/s", decor.WCSyncSpace)
+	if total <= 0 {
+		b.bar = b.all.New(0, mpb.SpinnerStyle(), title,
+			mpb.AppendDecorators(decor.CurrentNoUnit("%d", decor.WCSyncSpace), speed))
+		return
+	}
+	left := decor.OnComplete(decor.AverageETA(decor.ET_STYLE_GO, decor.WCSyncSpace), "done")
+	b.bar = b.all.New(total, mpb.BarStyle(), title,
+		mpb.AppendDecorators(decor.CountersNoUnit("%d/%d", decor.WCSyncSpace), speed, left))
+}
+
+func (b *bars) update(done int64) {
+	if b.total > 0 {
+		done = min(done, b.total-1) // full is for the phase's end to say
+	}
+	b.bar.SetCurrent(done)
+}
+
+func (b *bars) end(done int64) {
+	if b.total > 0 && done < b.total {
+		b.bar.SetCurrent(done)
+		b.bar.Abort(false)
+	} else {
+		b.bar.SetTotal(done, true)
+		b.bar.SetCurrent(done)
+	}
+	b.bar.Wait()
+}
+
+func (b *bars) close() {
+	if b.all != nil {
+		b.all.Wait()
+	}
+}

@@ -14,8 +14,12 @@ import (
 type Variant struct {
 	// Name is how serve --variant and the reports call it.
 	Name string
+	// Class is the fault class in a few words, as the track record groups it.
+	Class string
 	// Story tells a developer how people come to write it.
 	Story string
+	// Seen is a public example of the class: "owner/repository#number: what it shows". Empty where none was found.
+	Seen string
 	// Invariant is what it breaks, by its name in contract section 8; Scenario is what must catch it.
 	Invariant, Scenario string
 	// Parts replaces one part.
@@ -27,9 +31,22 @@ type Variant struct {
 
 // All is every variant, in the order of the reports.
 var All = []Variant{
+	// Claiming.
 	selectThenInsert,
+
+	// Staleness.
+
+	// Completion and crash.
+
+	// Matching and scope.
 	noBodyHash,
+
+	// Outage.
 	tier1FailsOpen,
+
+	// Retention and privacy.
+
+	// Replay.
 }
 
 // Find returns a variant by its name.

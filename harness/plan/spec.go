@@ -5,7 +5,10 @@
 // and fixture give the same operations, byte for byte.
 package plan
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Duration is a time.Duration that a scenario file writes as "250ms" or "2s".
 type Duration time.Duration
@@ -88,4 +91,25 @@ type Retry struct {
 	Base       Duration `yaml:"base"`
 	Cap        Duration `yaml:"cap"`
 	RetryAfter bool     `yaml:"retry_after"` // honour the server's Retry-After, up to Cap
+}
+
+// WithLoad is the spec with another length and rate of its open-loop phases; 0 keeps what it says.
+func (s Spec) WithLoad(length time.Duration, rate float64) Spec {
+	s.Phases = slices.Clone(s.Phases)
+	for i := range s.Phases {
+		p := &s.Phases[i]
+		if p.Loop != Open {
+			continue
+		}
+		if rate != 0 {
+			p.Rate = rate
+		}
+		if length != 0 {
+			if p.Bound != 0 { // the time for stragglers stays what it was
+				p.Bound = max(p.Bound, p.Bound-p.For+Duration(length))
+			}
+			p.For = Duration(length)
+		}
+	}
+	return s
 }

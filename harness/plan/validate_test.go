@@ -75,3 +75,30 @@ func TestWaitsStayWithinThePolicy(t *testing.T) {
 		t.Errorf("an ignored Retry-After waits %v", w)
 	}
 }
+
+func TestALoadOverrideChangesOpenPhasesOnly(t *testing.T) {
+	second := Duration(time.Second)
+	s := Spec{Phases: []Phase{{Loop: Open, Rate: 5, For: second, Bound: 3 * second}, {Loop: Closed, Bound: second}, {Loop: Open, For: second}}}
+	got := s.WithLoad(10*time.Second, 7).Phases
+	if got[0].Rate != 7 || got[0].For != 10*second || got[0].Bound != 12*second || got[1].Bound != second || got[2].Bound != 0 {
+		t.Errorf("%+v", got)
+	}
+	if s.Phases[0].Rate != 5 {
+		t.Error("the spec itself was changed")
+	}
+}
+
+func TestASpecSurvivesYAML(t *testing.T) {
+	want := Spec{Phases: []Phase{{Name: "p", Shape: "race", Bound: Duration(90 * time.Second)}}, Retries: map[string]Retry{"r": {Attempts: 1, Base: 5}}}
+	b, err := yaml.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got Spec
+	if err := yaml.UnmarshalWithOptions(b, &got, yaml.Strict()); err != nil {
+		t.Fatalf("%v in\n%s", err, b)
+	}
+	if got.Phases[0].Bound != want.Phases[0].Bound || got.Retries["r"] != want.Retries["r"] {
+		t.Errorf("%+v", got)
+	}
+}

@@ -1,0 +1,67 @@
+package check
+
+import (
+	"fmt"
+
+	"github.com/idemstorm/idemstorm/harness/contract"
+)
+
+var ackedDurable = Invariant{
+	ID:      "acked-durable",
+	Meaning: "what the client was told is done is there after every fault has healed, exactly once and with all its legs",
+	Unit:    "acknowledged keys",
+	Needs:   []Need{NeedBacking},
+	judge: func(ix *index, s *sheet) {
+		for _, sc := range ix.scopes {
+			if sc.route == nil || sc.any(contract.AnswerFresh, contract.AnswerReplay) == nil {
+				continue
+			}
+			if sc.route.Evidence.Orders > 0 && ix.set.Orders != nil {
+				s.look()
+				ix.judgeOrdered(sc, s)
+			}
+			if sc.route.Evidence.Charge && ix.set.Charges != nil {
+				s.look()
+				sc.judgeCharged(s)
+			}
+		}
+	},
+}
+
+// judgeOrdered wants one whole execution behind a key, and one behind each fresh answer of an operation without one.
+func (ix *index) judgeOrdered(sc *scope, s *sheet) {
+	list := sc.orderExecutions()
+	want := sc.route.Evidence.Orders
+	for _, e := range list {
+		if e.legs != want {
+			s.violate(sc.unbacked([]execution{e}, fmt.Sprintf("%d of %d order rows", e.legs, want)))
+			return
+		}
+	}
+	fresh := sc.count(contract.AnswerFresh)
+	switch {
+	case len(list) == 0:
+		s.violate(sc.unbacked(nil, "no order"))
+	case sc.key == "" && len(list) < fresh:
+		s.violate(sc.unbacked(list, fmt.Sprintf("%d orders for %d answers", len(list), fresh)))
+	case sc.undisturbed() && len(list) > 1:
+		s.violate(sc.unbacked(list, fmt.Sprintf("%d executions", len(list))))
+	}
+}
+
+func (s *scope) judgeCharged(sh *sheet) {
+	if len(s.charges) == 0 {
+		sh.violate(s.unbacked(nil, "no charge in the provider's ledger"))
+	} else if len(s.charges) > 1 && s.deduplicates() && !s.off && !s.expiring && !s.erased {
+		sh.violate(s.unbacked(chargeExecutions(s.charges), fmt.Sprintf("%d charges", len(s.charges))))
+	}
+}
+
+func (s *scope) unbacked(list []execution, seen string) (v violation) {
+	acked := s.any(contract.AnswerFresh, contract.AnswerReplay)
+	v = s.violation(fmt.Sprintf("%s was acknowledged with %d, and %s backs it.", s, acked.status, seen), acked)
+	v.Rows = shownRows(list)
+	v.Expected = fmt.Sprintf("exactly 1 execution (%d order rows, charge: %t)", s.route.Evidence.Orders, s.route.Evidence.Charge)
+	v.Seen = seen
+	return v
+}

@@ -1,0 +1,68 @@
+// Package check judges a run: one invariant of contract section 8 a file, each a pure function of the contract, the history and
+// the evidence.
+//
+// It stands between the facts and the reports. It has no clock, no network and no memory of other runs: the same files give the
+// same verdict. Success is decided here and nowhere else.
+package check
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/idemstorm/idemstorm/harness/contract"
+	"github.com/idemstorm/idemstorm/harness/evidence"
+	"github.com/idemstorm/idemstorm/harness/history"
+	"github.com/idemstorm/idemstorm/harness/verdict"
+)
+
+// Input is everything that a verdict follows from. Events may be ranged over more than once.
+type Input struct {
+	Scenario   string
+	Contract   contract.Contract
+	Operations iter.Seq2[history.Operation, error]
+	Events     iter.Seq2[history.Event, error]
+	Evidence   evidence.Set
+	Claimed    []string // ids of the invariants that the scenario claims to exercise
+	Limits     Limits
+}
+
+// Limits are the bounds that are the scenario's to choose. Zero values take the defaults.
+type Limits struct {
+	Recovery  time.Duration // from the last heal, or the end of the traffic, to the last final answer; 30 s
+	Slack     time.Duration // what an answer may be late beyond the server's own deadline; 250 ms
+	CrossKeys int           // keys that porcupine looks at beside the rules; 2,000, negative for none
+	CrossTime time.Duration // porcupine's limit for one key; 200 ms
+}
+
+func (l Limits) withDefaults() Limits {
+	orElse(&l.Recovery, 30*time.Second)
+	orElse(&l.Slack, 250*time.Millisecond)
+	orElse(&l.CrossKeys, 2000)
+	orElse(&l.CrossTime, 200*time.Millisecond)
+	return l
+}
+
+func orElse[T comparable](value *T, byDefault T) {
+	var zero T
+	if *value == zero {
+		*value = byDefault
+	}
+}
+
+// Judge gives the verdict of one run: every invariant of Invariants, in that order. Latency gates are not its business.
+func Judge(in Input) verdict.Verdict {
+	ix := newIndex(in)
+	v := verdict.Verdict{Scenario: in.Scenario, Doubts: ix.doubts, Interrupted: ix.interrupted}
+	for _, inv := range Invariants {
+		v.Findings = append(v.Findings, inv.find(ix, slices.Contains(in.Claimed, inv.ID)))
+	}
+	for _, id := range in.Claimed {
+		if !slices.ContainsFunc(Invariants, func(inv Invariant) bool { return inv.ID == id }) {
+			v.Doubts = append(v.Doubts, fmt.Sprintf("the scenario claims %q, which no check judges", id))
+		}
+	}
+	quoteBodies(in.Events, v.Findings)
+	return v
+}

@@ -1,0 +1,131 @@
+package check
+
+import (
+	"math"
+
+	"github.com/idemstorm/idemstorm/harness/contract"
+	"github.com/idemstorm/idemstorm/harness/evidence"
+	"github.com/idemstorm/idemstorm/harness/history"
+)
+
+// forever is the end of what is not known to have ended.
+const forever = math.MaxInt64
+
+// operation is what the invariants need of a planned operation.
+type operation struct {
+	id        int64
+	scope     *scope
+	request   uint64 // equal within a scope: the same request, whatever its spelling
+	spelling  string
+	keys      []string // header lines of a malformed key only
+	malformed bool
+	firstSent int64 // forever while it has no attempt
+}
+
+// attempt is what the invariants need of a sent request. Times are nanoseconds since the run's zero; [sent, done] is closed.
+type attempt struct {
+	op     *operation
+	n      int
+	status int
+	sent   int64
+	done   int64
+	answer contract.Answer
+	out    history.Outcome
+	body   uint64 // see bodyHash; only of 2xx answers
+	settle bool
+}
+
+func (a *attempt) ref() history.Ref { return history.Ref{Op: a.op.id, N: a.n} }
+
+// returned says whether the client saw an answer.
+func (a *attempt) returned() bool { return a.out == history.Returned }
+
+// acked says whether the client was told that the action is done.
+func (a *attempt) acked() bool {
+	return a.answer == contract.AnswerFresh || a.answer == contract.AnswerReplay
+}
+
+// open says whether the attempt may take effect after its end: the client does not know what the server still does.
+func (a *attempt) open() bool {
+	switch {
+	case a.out == history.Lost, a.answer == contract.AnswerFailed, a.answer == contract.AnswerStoreDown:
+		return true
+	}
+	return a.returned() && a.answer == contract.AnswerUnknown
+}
+
+// name is a key's scope.
+type name struct {
+	key      string
+	user     int64
+	endpoint string
+}
+
+// scope is everything about one key of one user on one endpoint. Operations without a valid key have one scope each, with an
+// empty key, so that every attempt belongs to exactly one scope.
+type scope struct {
+	name
+	route     *contract.Route // nil for an endpoint that the contract does not know
+	ops       []*operation
+	attempts  []attempt // by time of sending; unsent ones are left out
+	unsent    int
+	orders    []*evidence.Order
+	audits    []*evidence.Audit // business rows
+	replays   []*evidence.Audit
+	records   []*evidence.Record
+	charges   []*evidence.Charge
+	disturbed bool // overlapped a fault of any kind, with a margin
+	outage    bool // the same, of a fault that may have struck the key store
+	off       bool // overlapped a time when the middleware was switched off
+	expiring  bool // lasted longer than its records live: a key may then run again
+	erased    bool // its user was erased during the run
+}
+
+// deduplicates says whether the contract promises at most one execution for this scope, whatever happened: a key of a user, on a
+// route that replays. Service calls are a documented limit (section 2), routes with PII answers execute again (section 3).
+func (s *scope) deduplicates() bool {
+	return s.key != "" && s.user > 0 && s.route != nil && s.route.Replays
+}
+
+// failedOpen says whether requests may have gone on without a claim: tier 2 does while the key store is out (section 6.7).
+func (s *scope) failedOpen() bool { return s.outage && !s.protected(contract.TierClosed) }
+
+// undisturbed says whether the record's whole life lies inside the run, so that its rules apply without exception.
+func (s *scope) undisturbed() bool {
+	return s.deduplicates() && !s.failedOpen() && !s.off && !s.expiring && !s.erased
+}
+
+// mayClaim says whether the attempt may have taken the key.
+func (a *attempt) mayClaim() bool {
+	return a.open() || a.answer == contract.AnswerFresh || a.answer == contract.AnswerRejected
+}
+
+// firstSent is when the scope's first attempt was sent; forever without one.
+func (s *scope) firstSent() int64 {
+	if len(s.attempts) == 0 {
+		return forever
+	}
+	return s.attempts[0].sent
+}
+
+// any finds the first attempt with one of the answers; nil if there is none.
+func (s *scope) any(answers ...contract.Answer) *attempt {
+	for i := range s.attempts {
+		for _, answer := range answers {
+			if s.attempts[i].returned() && s.attempts[i].answer == answer {
+				return &s.attempts[i]
+			}
+		}
+	}
+	return nil
+}
+
+// count says how many attempts got the answer.
+func (s *scope) count(answer contract.Answer) (n int) {
+	for i := range s.attempts {
+		if s.attempts[i].returned() && s.attempts[i].answer == answer {
+			n++
+		}
+	}
+	return n
+}

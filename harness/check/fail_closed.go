@@ -1,0 +1,94 @@
+package check
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/idemstorm/idemstorm/harness/contract"
+)
+
+var failClosed = Invariant{
+	ID:      "fail-closed",
+	Meaning: "on tier 1 an outage of the key store is answered 503 within the deadline, and nothing is executed",
+	Unit:    "tier 1 attempts inside an outage",
+	judge: func(ix *index, s *sheet) {
+		s.skipped = "no tier 1 attempt lay inside a total outage of the key store"
+		for _, sc := range ix.scopes {
+			if sc.key == "" || sc.user <= 0 || !sc.protected(contract.TierClosed) || sc.off {
+				continue
+			}
+			for i := range sc.attempts {
+				if w := ix.outageOver(&sc.attempts[i]); w != nil {
+					s.look()
+					ix.judgeClosed(sc, &sc.attempts[i], w, s)
+				}
+			}
+			ix.judgeExecutedInside(sc, s)
+		}
+	},
+}
+
+func (ix *index) judgeClosed(sc *scope, a *attempt, w *window, s *sheet) {
+	if !a.returned() {
+		return
+	}
+	if !refusedInOutage(a, w) {
+		v := sc.violation(fmt.Sprintf("%s was answered %s to operation %d during %s.", sc, a.describe(), a.op.id, w.name), a)
+		v.Expected, v.Seen = "503, the key store is out", a.describe()
+		s.violate(v)
+		return
+	}
+	took := time.Duration(a.done - a.sent)
+	if bound := ix.contract.Deadline + ix.limits.Slack; ix.contract.Deadline > 0 && took > bound {
+		v := sc.violation(fmt.Sprintf("%s was refused only after %s during %s.", sc, took.Round(time.Millisecond), w.name), a)
+		v.Expected, v.Seen = "an answer within "+bound.String(), took.String()
+		s.violate(v)
+	}
+}
+
+// refusedInOutage accepts what comes before the claim too (gates, bad requests), and any 5xx where the outage has taken the
+// handlers' own database along.
+func refusedInOutage(a *attempt, w *window) bool {
+	switch a.answer {
+	case contract.AnswerStoreDown, contract.AnswerGated, contract.AnswerRejected:
+		return true
+	}
+	return w.database && a.status >= 500
+}
+
+// judgeExecutedInside looks for executions by operations that can only have run during an outage, or that were refused for it
+// every time.
+func (ix *index) judgeExecutedInside(sc *scope, s *sheet) {
+	list, _ := ix.executions(sc)
+	for _, e := range list {
+		op := ix.operation(e.op)
+		if op == nil || op.scope != sc || !ix.onlyInside(sc, op) {
+			continue
+		}
+		v := sc.violation(fmt.Sprintf("%s was executed (%s) by operation %d, which was only ever sent while the key store was out.",
+			sc, listIDs(e.rows), op.id), sc.attemptsOf([]execution{e})...)
+		v.Rows, v.Expected, v.Seen = e.rows, "nothing executed", "1 execution"
+		s.violate(v)
+	}
+}
+
+// onlyInside says whether no attempt of the operation can have reached the store. An attempt without an answer may be at work
+// until the server's deadline, so its outage has to last beyond that.
+func (ix *index) onlyInside(sc *scope, op *operation) bool {
+	found := false
+	for i := range sc.attempts {
+		a := &sc.attempts[i]
+		if a.op != op {
+			continue
+		}
+		found = true
+		if a.answer == contract.AnswerStoreDown {
+			continue
+		}
+		w := ix.outageOver(a)
+		if w == nil || (!a.returned() && w.healing != forever && a.done+ix.margin() > w.healing) {
+			return false
+		}
+	}
+	return found
+}

@@ -1,0 +1,225 @@
+package check
+
+import (
+	"fmt"
+	"hash/maphash"
+	"slices"
+
+	"github.com/idemstorm/idemstorm/harness/contract"
+	"github.com/idemstorm/idemstorm/harness/evidence"
+	"github.com/idemstorm/idemstorm/harness/history"
+)
+
+// index is the run, arranged once for all invariants.
+type index struct {
+	contract contract.Contract
+	limits   Limits
+	set      *evidence.Set
+	ops      []operation // by id
+	scopes   []*scope    // in the plan's order, then those that only rows know
+	named    map[name]*scope
+	windows  []window
+	flags    []flag
+	erased   map[int64]int64 // when a user was erased
+	endNS    int64           // the last thing that happened
+	healedNS int64           // the last heal; 0 without a fault
+	driven   int64           // end of the last attempt that was not sent to settle a key
+
+	partial     string // why the history is not whole
+	interrupted bool
+	doubts      []string
+}
+
+func newIndex(in Input) *index {
+	ix := &index{
+		contract: in.Contract, limits: in.Limits.withDefaults(), set: &in.Evidence,
+		named: map[name]*scope{}, erased: map[int64]int64{},
+	}
+	ix.addOperations(in)
+	ix.addEvents(in)
+	ix.addRows()
+	ix.mark()
+	return ix
+}
+
+func (ix *index) addOperations(in Input) {
+	for o, err := range in.Operations {
+		if err != nil {
+			ix.damaged(fmt.Sprintf("the plan could not be read whole: %v", err))
+			break
+		}
+		op := operation{
+			id: o.ID, request: maphash.String(seed, o.Request), spelling: o.Spelling,
+			malformed: len(o.Keys) > 0 && o.Key == "", firstSent: forever,
+		}
+		if op.malformed {
+			op.keys = o.Keys
+		}
+		op.scope = ix.scopeOf(o)
+		ix.ops = append(ix.ops, op)
+	}
+	if !slices.IsSortedFunc(ix.ops, byID) {
+		slices.SortFunc(ix.ops, byID)
+	}
+	for i := range ix.ops { // only now: the slice does not move any more
+		s := ix.ops[i].scope
+		s.ops = append(s.ops, &ix.ops[i])
+	}
+}
+
+func byID(a, b operation) int { return compare(a.id, b.id) }
+
+// scopeOf finds or makes the scope of an operation. What has no key shares its scope with nothing.
+func (ix *index) scopeOf(o history.Operation) *scope {
+	n := name{key: o.Key, user: o.User, endpoint: o.Method + " " + o.Path}
+	route, known := ix.contract.Route(o.Route)
+	if known {
+		n.endpoint = route.Scope()
+	}
+	if o.Key == "" {
+		return ix.newScope(n)
+	}
+	return ix.scopeNamed(n)
+}
+
+func (ix *index) scopeNamed(n name) *scope {
+	if s, ok := ix.named[n]; ok {
+		return s
+	}
+	s := ix.newScope(n)
+	ix.named[n] = s
+	return s
+}
+
+func (ix *index) newScope(n name) *scope {
+	s := &scope{name: n}
+	for i := range ix.contract.Routes {
+		if ix.contract.Routes[i].Scope() == n.endpoint {
+			s.route = &ix.contract.Routes[i]
+		}
+	}
+	ix.scopes = append(ix.scopes, s)
+	return s
+}
+
+// operation finds an operation by id; nil for an unknown one.
+func (ix *index) operation(id int64) *operation {
+	if i := int(id) - 1; i >= 0 && i < len(ix.ops) && ix.ops[i].id == id { // ids are dense, as a rule
+		return &ix.ops[i]
+	}
+	i, ok := slices.BinarySearchFunc(ix.ops, id, func(o operation, id int64) int { return compare(o.id, id) })
+	if !ok {
+		return nil
+	}
+	return &ix.ops[i]
+}
+
+func (ix *index) addEvents(in Input) {
+	unknown := 0
+	for e, err := range in.Events {
+		switch {
+		case err != nil:
+			ix.damaged(fmt.Sprintf("the history could not be read whole: %v", err))
+		case e.Attempt != nil:
+			if !ix.addAttempt(e.Attempt) {
+				unknown++
+			}
+		case e.Fault != nil:
+			ix.addFault(e.Fault)
+		case e.Note != nil:
+			ix.addNote(e.Note)
+		}
+	}
+	if unknown > 0 {
+		ix.damaged(fmt.Sprintf("%d attempts belong to no planned operation", unknown))
+	}
+	for _, s := range ix.scopes {
+		slices.SortStableFunc(s.attempts, func(a, b attempt) int { return compare(a.sent, b.sent) })
+	}
+}
+
+func (ix *index) damaged(why string) {
+	if ix.partial == "" {
+		ix.partial = why
+	}
+	ix.doubts = append(ix.doubts, why)
+}
+
+func (ix *index) addAttempt(e *history.Attempt) bool {
+	op := ix.operation(e.Op)
+	if op == nil {
+		return false
+	}
+	ix.endNS = max(ix.endNS, e.DoneNS)
+	if !e.Settle {
+		ix.driven = max(ix.driven, e.DoneNS)
+	}
+	op.firstSent = min(op.firstSent, e.SentNS)
+	if e.Outcome == history.Unsent {
+		op.scope.unsent++
+		return true
+	}
+	a := attempt{op: op, n: e.N, status: e.Status, sent: e.SentNS, done: e.DoneNS, out: e.Outcome, settle: e.Settle}
+	if a.returned() {
+		a.answer = ix.contract.Classify(e.Status, e.Marked, e.Body)
+	}
+	if a.acked() {
+		a.body = bodyHash(e.Body)
+	}
+	op.scope.attempts = append(op.scope.attempts, a)
+	return true
+}
+
+// addRows hangs every row on the scope that it names; rows without a key on the scope of their operation.
+func (ix *index) addRows() {
+	for i := range ix.set.Orders {
+		o := &ix.set.Orders[i]
+		s := ix.rowScope(o.Key, o.User, o.Endpoint, o.Operation)
+		s.orders = append(s.orders, o)
+	}
+	for i := range ix.set.Audits {
+		a := &ix.set.Audits[i]
+		s := ix.rowScope(a.Key, a.User, a.Endpoint, a.Operation)
+		s.audits = append(s.audits, a)
+	}
+	for i := range ix.set.Replays {
+		a := &ix.set.Replays[i]
+		s := ix.rowScope(a.Key, a.User, a.Endpoint, a.Operation)
+		s.replays = append(s.replays, a)
+	}
+	for i := range ix.set.Records {
+		r := &ix.set.Records[i]
+		s := ix.rowScope(r.Key, r.User, r.Endpoint, 0)
+		s.records = append(s.records, r)
+	}
+	for i := range ix.set.Charges {
+		c := &ix.set.Charges[i]
+		s := ix.rowScope(c.Key, c.User, ix.chargedEndpoint(), c.Operation)
+		s.charges = append(s.charges, c)
+	}
+}
+
+// rowScope finds the scope of a row. User 0 of a row is a service call.
+func (ix *index) rowScope(key string, user int64, endpoint string, op int64) *scope {
+	if user == 0 {
+		user = history.ServiceUser
+	}
+	if o := ix.operation(op); key == "" && o != nil {
+		return o.scope
+	}
+	n := name{key: key, user: user, endpoint: endpoint}
+	if key == "" {
+		return ix.newScope(n)
+	}
+	return ix.scopeNamed(n)
+}
+
+// chargedEndpoint is the route that charges the provider; its ledger does not name endpoints.
+func (ix *index) chargedEndpoint() string {
+	for _, r := range ix.contract.Routes {
+		if r.Evidence.Charge {
+			return r.Scope()
+		}
+	}
+	return ""
+}

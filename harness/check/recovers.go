@@ -1,0 +1,94 @@
+package check
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/idemstorm/idemstorm/harness/contract"
+)
+
+var recovers = Invariant{
+	ID:      "recovers",
+	Meaning: "when faults and traffic have ended, every key reaches a final answer within the stated bound",
+	Unit:    "keyed operations",
+	Whole:   true,
+	judge: func(ix *index, s *sheet) {
+		from := max(ix.healedNS, ix.driven)
+		for _, sc := range ix.scopes {
+			if sc.key == "" || len(sc.attempts)+sc.unsent == 0 {
+				continue
+			}
+			ix.judgeSettled(sc, from, s)
+		}
+	},
+}
+
+// fate is how far one operation got.
+type fate struct {
+	final int64    // when its first final answer came; forever without one
+	last  *attempt // its last attempt; nil if none was sent
+}
+
+// judgeSettled compares each operation's first final answer with the bound. The clock starts when both faults and planned traffic
+// are over: before that a client may have its own reasons not to ask again.
+func (ix *index) judgeSettled(sc *scope, from int64, s *sheet) {
+	fates := map[*operation]*fate{}
+	for i := range sc.attempts {
+		a := &sc.attempts[i]
+		f := fates[a.op]
+		if f == nil {
+			f = &fate{final: forever}
+			fates[a.op] = f
+		}
+		f.last = a
+		if a.returned() && a.answer.Final() {
+			f.final = min(f.final, a.done)
+		}
+	}
+	for _, op := range sc.ops {
+		f := fates[op]
+		if op.firstSent == forever || (f != nil && f.last.answer == contract.AnswerGated) {
+			continue // never begun, or kept out by a gate until the end
+		}
+		s.look()
+		if f == nil || f.final > from+int64(ix.limits.Recovery) {
+			s.violate(ix.stuck(sc, op, f, from))
+		}
+	}
+}
+
+func (ix *index) stuck(sc *scope, op *operation, f *fate, from int64) (v violation) {
+	seen := "no answer at all"
+	var last *attempt
+	switch {
+	case f != nil && f.final != forever:
+		seen = fmt.Sprintf("the final answer after %s", time.Duration(f.final-from).Round(time.Millisecond))
+		last = f.last
+	case f != nil:
+		seen = "at last " + f.last.describe()
+		last = f.last
+	}
+	v = sc.violation(fmt.Sprintf("Operation %d of %s never settled in time: %s.", op.id, lowerKey(sc), seen), last)
+	v.Expected = fmt.Sprintf("a final answer within %s", ix.limits.Recovery)
+	v.Seen = seen
+	return v
+}
+
+// describe says how an attempt ended.
+func (a *attempt) describe() string {
+	switch {
+	case !a.returned():
+		return "no answer (" + string(a.out) + ")"
+	case a.answer == contract.AnswerUnknown:
+		return fmt.Sprintf("%d, an answer that the contract does not know", a.status)
+	}
+	return fmt.Sprintf("%d (%s)", a.status, a.answer)
+}
+
+// lowerKey is the scope's name inside a sentence.
+func lowerKey(sc *scope) string {
+	if sc.key == "" {
+		return "a request without a valid key"
+	}
+	return "k" + sc.String()[1:]
+}

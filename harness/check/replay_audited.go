@@ -1,0 +1,103 @@
+package check
+
+import (
+	"fmt"
+
+	"github.com/idemstorm/idemstorm/harness/contract"
+	"github.com/idemstorm/idemstorm/harness/evidence"
+	"github.com/idemstorm/idemstorm/harness/history"
+)
+
+var replayAudited = Invariant{
+	ID:      "replay-audited",
+	Meaning: "every replay has its one replay audit row, with the original's hash and code",
+	Unit:    "keys with replays",
+	Needs:   []Need{NeedReplays},
+	Whole:   true,
+	judge: func(ix *index, s *sheet) {
+		for _, sc := range ix.scopes {
+			if sc.key == "" || sc.off || (len(sc.replays) == 0 && sc.any(contract.AnswerReplay) == nil) {
+				continue
+			}
+			s.look()
+			sc.judgeReplayRows(s)
+		}
+	},
+}
+
+// judgeReplayRows compares counts: a replay that the client saw has a row for certain, one whose answer was lost or turned into an
+// error may have. On tier 2 a row may be missing while the store is out.
+func (s *scope) judgeReplayRows(sh *sheet) {
+	least, most := 0, 0
+	for i := range s.attempts {
+		a := &s.attempts[i]
+		if a.answer == contract.AnswerReplay {
+			least, most = least+1, most+1
+		} else if a.open() {
+			most++
+		}
+	}
+	if s.disturbed && !s.protected(contract.TierClosed) {
+		least = 0
+	}
+	if rows := len(s.replays); rows < least || rows > most {
+		want := fmt.Sprintf("%d", least)
+		if most > least {
+			want = fmt.Sprintf("%d to %d", least, most)
+		}
+		v := s.violation(fmt.Sprintf("%s was replayed %s times by its answers and %d times by its audit rows.", s, want, rows),
+			s.replayed()...)
+		v.Rows, v.Expected, v.Seen = replayRows(s.replays), want+" replay audit rows", number(rows)
+		sh.violate(v)
+		return
+	}
+	s.judgeReplayFields(sh)
+}
+
+// judgeReplayFields compares each row with the record and the business audit row, as far as the subject stores them.
+func (s *scope) judgeReplayFields(sh *sheet) {
+	hash, code := s.originalFields()
+	for _, r := range s.replays {
+		if (hash != "" && r.Hash != "" && r.Hash != hash) || (code != 0 && r.Code != 0 && r.Code != code) {
+			v := s.violation(fmt.Sprintf("%s has a replay audit row %s that does not carry the original's hash and code.", s, r.ID))
+			v.Rows = rowsOf(auditRow(r))
+			v.Expected, v.Seen = fmt.Sprintf("hash %s, code %d", hash, code), fmt.Sprintf("hash %s, code %d", r.Hash, r.Code)
+			sh.violate(v)
+		}
+	}
+}
+
+// originalFields are the hash and code of the execution; zero where they are not known for certain.
+func (s *scope) originalFields() (hash string, code int) {
+	if !s.undisturbed() {
+		return "", 0
+	}
+	if a := s.any(contract.AnswerFresh); a != nil {
+		code = a.status
+	}
+	for _, r := range s.records {
+		hash, code = r.Hash, r.Code
+	}
+	for _, a := range s.audits {
+		if s.business(a) && a.Hash != "" {
+			hash = a.Hash
+		}
+	}
+	return hash, code
+}
+
+func (s *scope) replayed() (list []*attempt) {
+	for i := range s.attempts {
+		if s.attempts[i].answer == contract.AnswerReplay {
+			list = append(list, &s.attempts[i])
+		}
+	}
+	return list
+}
+
+func replayRows(rows []*evidence.Audit) (list []history.Row) {
+	for _, r := range rows[:min(len(rows), maxRefs)] {
+		list = append(list, auditRow(r))
+	}
+	return list
+}

@@ -1,0 +1,160 @@
+package check
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/idemstorm/idemstorm/harness/contract"
+	"github.com/idemstorm/idemstorm/harness/history"
+)
+
+// window is one fault's time. [began, healing] lies wholly inside it; healed is when it was surely over.
+type window struct {
+	id       int
+	began    int64
+	healing  int64
+	healed   int64
+	total    bool
+	store    bool // strikes the path to the key store
+	database bool // strikes the handlers' path
+	name     string
+}
+
+// flag is a switch of the server's as notes report it: of "name=true" or "name=false".
+type flag struct {
+	at   int64
+	name string
+	on   bool
+}
+
+// Switches that notes of kind "flag" may name. The note of a change is written when the change has taken effect on every replica.
+const (
+	flagMiddleware = "idempotency_middleware"
+	flagGate       = "new_orders_disabled"
+)
+
+// Kinds of notes that bear on a judgement. An "erased" note's text is the user's id.
+const (
+	noteInterrupted = "interrupted"
+	noteFlag        = "flag"
+	noteErased      = "erased"
+)
+
+func (ix *index) addFault(f *history.Fault) {
+	ix.endNS = max(ix.endNS, f.AtNS)
+	w := ix.window(f)
+	switch f.Phase {
+	case history.FaultHealing:
+		w.healing = f.AtNS
+	case history.FaultHealed:
+		w.healing, w.healed = min(w.healing, f.AtNS), f.AtNS
+		ix.healedNS = max(ix.healedNS, f.AtNS)
+	}
+}
+
+// window finds the fault's window or begins one. On names the path: "store …", "database …", "both …"; what says neither may
+// be both.
+func (ix *index) window(f *history.Fault) *window {
+	for i := range ix.windows {
+		if ix.windows[i].id == f.ID {
+			return &ix.windows[i]
+		}
+	}
+	ix.windows = append(ix.windows, window{
+		id: f.ID, name: f.Name + " on " + f.On, began: f.AtNS, healing: forever, healed: forever, total: f.Total,
+		store: !strings.HasPrefix(f.On, "database"), database: !strings.HasPrefix(f.On, "store"),
+	})
+	return &ix.windows[len(ix.windows)-1]
+}
+
+func (ix *index) addNote(n *history.Note) {
+	ix.endNS = max(ix.endNS, n.AtNS)
+	switch n.Kind {
+	case noteInterrupted:
+		ix.interrupted = true
+	case noteFlag:
+		name, value, _ := strings.Cut(strings.TrimSpace(n.Text), "=")
+		on, err := strconv.ParseBool(value)
+		if err == nil {
+			ix.flags = append(ix.flags, flag{at: n.AtNS, name: name, on: on})
+		}
+	case noteErased:
+		if user, err := strconv.ParseInt(strings.TrimSpace(n.Text), 10, 64); err == nil {
+			ix.erased[user] = n.AtNS
+		}
+	}
+}
+
+// margin is how long before its first and after its last notice a fault may be felt: requests already under way, and pools
+// that hold broken connections.
+func (ix *index) margin() int64 {
+	return int64(max(ix.contract.Deadline, time.Second))
+}
+
+// mark says for every scope which exceptions of the contract may touch it.
+func (ix *index) mark() {
+	for _, s := range ix.scopes {
+		if len(s.attempts) == 0 {
+			continue
+		}
+		if s.route != nil && s.route.TTL > 0 {
+			s.expiring = ix.endNS-s.firstSent() >= int64(s.route.TTL)
+		}
+		_, s.erased = ix.erased[s.user]
+		for i := range s.attempts {
+			ix.markBy(s, &s.attempts[i])
+		}
+	}
+}
+
+func (ix *index) markBy(s *scope, a *attempt) {
+	m := ix.margin()
+	until := a.done
+	if a.open() {
+		until += m // the server may be at it a while longer
+	}
+	for _, w := range ix.windows {
+		if until >= w.began-m && (w.healed == forever || a.sent <= w.healed+m) {
+			s.disturbed = true
+			s.outage = s.outage || w.store
+		}
+	}
+	s.off = s.off || ix.maybe(flagMiddleware, false, a.sent, until)
+}
+
+// maybe says whether the switch may have had the value at any moment of [from, to], with a margin for its taking effect.
+func (ix *index) maybe(name string, value bool, from, to int64) bool {
+	m := ix.margin()
+	had := name == flagMiddleware // before the first note: the middleware on, the gate open
+	since := int64(0)
+	for _, f := range ix.flags {
+		if f.name != name {
+			continue
+		}
+		if had == value && from <= f.at+m && to >= since-m {
+			return true
+		}
+		had, since = f.on, f.at
+	}
+	return had == value && to >= since-m
+}
+
+// surely says whether the switch had the value during all of [from, to].
+func (ix *index) surely(name string, value bool, from, to int64) bool {
+	return !ix.maybe(name, !value, from, to)
+}
+
+// outageOver finds the total outage of the key store that [a.sent, a.done] lies wholly inside of; nil if there is none.
+func (ix *index) outageOver(a *attempt) *window {
+	for i := range ix.windows {
+		w := &ix.windows[i]
+		if w.total && w.store && a.sent >= w.began && a.done <= w.healing {
+			return w
+		}
+	}
+	return nil
+}
+
+// protected says whether the route uses the key store at the given tier.
+func (s *scope) protected(tier contract.Tier) bool { return s.route != nil && s.route.Tier == tier }

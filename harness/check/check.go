@@ -59,7 +59,7 @@ func Judge(in Input) verdict.Verdict {
 		v.Findings = append(v.Findings, inv.find(ix, slices.Contains(in.Claimed, inv.ID)))
 	}
 	for _, id := range in.Claimed {
-		if !slices.ContainsFunc(Invariants, func(inv Invariant) bool { return inv.ID == id }) {
+		if !Known(id) {
 			v.Doubts = append(v.Doubts, fmt.Sprintf("the scenario claims %q, which no check judges", id))
 		}
 	}

@@ -10,22 +10,14 @@ import (
 	"github.com/idemstorm/idemstorm/harness/verdict"
 )
 
-// Summary is what a report shows beside the verdict.
-type Summary struct {
-	Counts   verdict.Counts
-	Timeline []verdict.Slot
-	Cases    []verdict.Case // the operations behind the kept counterexamples, by id
-	Faults   []history.Fault
-	Recovery []verdict.Recovery
-}
-
 // slots is how many stretches the time axis has at most.
 const slots = 120
 
-// Summarise reads the run once more and sums it up. Damage ends it quietly: Judge has reported it.
-func Summarise(in Input, v verdict.Verdict) Summary {
+// Summarise reads the history once more and fills what a report shows beside run's verdict: counts, the time axis, the operations
+// behind the counterexamples, faults and recovery. Damage ends it quietly: Judge has reported it.
+func Summarise(in Input, run *verdict.Run) {
 	t := totals{
-		contract: in.Contract, keyOf: map[int64]int{}, cases: wantedCases(v),
+		contract: in.Contract, keyOf: map[int64]int{}, cases: wantedCases(run.Verdict),
 		counts: verdict.Counts{Answers: map[string]int64{}},
 	}
 	t.readOperations(in)
@@ -38,9 +30,8 @@ func Summarise(in Input, v verdict.Verdict) Summary {
 			t.faults = append(t.faults, *e.Fault)
 		}
 	}
-	return Summary{
-		Counts: t.counts, Timeline: t.timeline(), Cases: t.caseList(), Faults: t.faults, Recovery: t.recovery(),
-	}
+	run.Counts, run.Timeline, run.Cases = t.counts, t.timeline(), t.caseList()
+	run.Faults, run.Recovery = t.faults, t.recovery()
 }
 
 // totals is a run being summed up: sums, one line for each key, and one mark for each attempt.

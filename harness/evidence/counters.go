@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/url"
 	"strconv"
 	"strings"
 )
@@ -13,11 +14,15 @@ import (
 // counterPrefix is what the names of the contract's counters have in common (section 7).
 const counterPrefix = "idempotency_"
 
-// Counters scrapes every replica's metrics page (full URLs) and sums the contract's counters, as `name{endpoint="…"}`. One
-// page that cannot be read is an error: a sum with a replica missing would say something false.
+// Counters scrapes every replica and sums the contract's counters, as `name{endpoint="…"}`. A URL without a path means its
+// /metrics. One page that cannot be read is an error: a sum with a replica missing would say something false.
 func Counters(ctx context.Context, urls []string) (map[string]float64, error) {
 	sum := map[string]float64{}
-	for _, url := range urls {
+	for _, address := range urls {
+		url, err := metricsPage(address)
+		if err != nil {
+			return nil, fmt.Errorf("scrape counters: %w", err)
+		}
 		page, err := fetch(ctx, url)
 		if err != nil {
 			return nil, fmt.Errorf("scrape counters: %w", err)
@@ -27,6 +32,17 @@ func Counters(ctx context.Context, urls []string) (map[string]float64, error) {
 		}
 	}
 	return sum, nil
+}
+
+func metricsPage(address string) (string, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "", err
+	}
+	if strings.Trim(u.Path, "/") == "" {
+		u.Path = "/metrics"
+	}
+	return u.String(), nil
 }
 
 // CounterName is how Set.Counters spells the counter name of one endpoint.

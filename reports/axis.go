@@ -46,7 +46,7 @@ const (
 	// busyFactor: a stretch with requests in flight carries meaning by its length, so it gives way only to vanishing ones.
 	busyFactor = 40
 	idleWidth  = 40
-	busyWidth  = 130 // room for what the box says
+	busyWidth  = 150 // room for what the box says
 	// farthest bounds times, to a hundred days, so that no sum of a damaged file's numbers overflows.
 	farthest = 1 << 53
 )

@@ -1,8 +1,9 @@
 package reports
 
 import (
-	"bytes"
 	"context"
+	"errors"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
@@ -47,9 +49,14 @@ func startBrowser(t *testing.T) *browser {
 	ctx, cancelBrowser := chromedp.NewContext(ctx)
 	t.Cleanup(cancelBrowser)
 	b := &browser{ctx: ctx}
-	chromedp.ListenTarget(ctx, b.record)
-	if err := chromedp.Run(ctx, log.Enable(), network.Enable(), runtime.Enable()); err != nil {
+	if err := chromedp.Listen(ctx, b.record); err != nil {
 		t.Fatalf("start chromium (it must be installed): %v", err)
+	}
+	_, logErr := chromedp.Call(ctx, log.Enable, cdp.Empty{})
+	_, networkErr := chromedp.Call(ctx, network.Enable, network.EnableParams{})
+	_, runtimeErr := chromedp.Call(ctx, runtime.Enable, cdp.Empty{})
+	if err := errors.Join(logErr, networkErr, runtimeErr); err != nil {
+		t.Fatalf("listen to chromium: %v", err)
 	}
 	return b
 }
@@ -69,26 +76,43 @@ func (b *browser) record(event any) {
 	}
 }
 
-// open shows a page in a window, and gives its answers to a script that the page itself could not run.
-func (b *browser) open(t *testing.T, page string, w window, script string, answer any) []byte {
+// ask loads a page in a window with its scripts off, and asks it what the page itself could not say.
+func ask[T any](t *testing.T, b *browser, page string, w window, script string) T {
 	t.Helper()
-	var picture []byte
-	err := chromedp.Run(b.ctx,
-		emulation.SetScriptExecutionDisabled(true),
-		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: w.scheme}}),
-		chromedp.EmulateViewport(w.width, 900),
-		chromedp.Navigate("file://"+page),
-		emulation.SetScriptExecutionDisabled(false),
-		chromedp.Evaluate(script, answer),
-		emulation.SetScriptExecutionDisabled(true),
-	)
-	if err == nil && os.Getenv(screenshots) != "" {
-		err = chromedp.Run(b.ctx, chromedp.FullScreenshot(&picture, 100))
-	}
-	if err != nil {
+	features := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: w.scheme}}
+	_, mediaErr := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features})
+	b.scripts(t, false)
+	loadErr := chromedp.Do(b.ctx, chromedp.EmulateViewport(w.width, 900), chromedp.Navigate((&url.URL{Scheme: "file", Path: page}).String()))
+	b.scripts(t, true)
+	answer, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](script))
+	if err := errors.Join(mediaErr, loadErr, err); err != nil {
 		t.Fatalf("open %s: %v", page, err)
 	}
-	return picture
+	return answer
+}
+
+func (b *browser) scripts(t *testing.T, on bool) {
+	t.Helper()
+	params := emulation.SetScriptExecutionDisabledParams{Value: !on}
+	if _, err := chromedp.Call(b.ctx, emulation.SetScriptExecutionDisabled, params); err != nil {
+		t.Fatalf("switch scripts: %v", err)
+	}
+}
+
+// keep leaves a picture of the page that is open, where pictures are wanted.
+func (b *browser) keep(t *testing.T, name string) {
+	t.Helper()
+	dir := os.Getenv(screenshots)
+	if dir == "" {
+		return
+	}
+	picture, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, name+".png"), picture, 0o644)
+	}
+	if err != nil {
+		t.Fatalf("picture %s: %v", name, err)
+	}
 }
 
 // layout is what a page looks like to its reader.
@@ -121,9 +145,8 @@ func TestPagesOpenWithoutComplaintOrRequestAtEveryWidth(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, w := range windows {
-			var l layout
-			picture := b.open(t, filepath.Join(dir, name, HTMLFile), w, measure, &l)
-			keep(t, name+"-"+w.name+".png", picture)
+			l := ask[layout](t, b, filepath.Join(dir, name, HTMLFile), w, measure)
+			b.keep(t, name+"-"+w.name)
 			if l.Overflow > 0 || !l.Styled || l.Charts < 2 || l.Nameless > 0 {
 				t.Errorf("%s in %s: %+v", name, w.name, l)
 			}
@@ -149,8 +172,7 @@ func TestTheFirstScreenSaysWhatBrokeForWhichKeyAndHowToReproduceIt(t *testing.T)
 	}
 	b := startBrowser(t)
 	for _, w := range windows {
-		var l layout
-		b.open(t, filepath.Join(dir, HTMLFile), w, measure, &l)
+		l := ask[layout](t, b, filepath.Join(dir, HTMLFile), w, measure)
 		for _, want := range []string{"violated", "exit code 1", "at-most-once", sampleKey, "executed twice", run.Reproduce, "42"} {
 			if !strings.Contains(l.FirstLines, want) {
 				t.Errorf("the first screen in %s lacks %q:\n%s", w.name, want, l.FirstLines)
@@ -172,27 +194,12 @@ func TestAnIndexOpensAndLinksToEveryRun(t *testing.T) {
 	}
 	b := startBrowser(t)
 	for _, w := range windows {
-		var links []string
-		picture := b.open(t, filepath.Join(dir, IndexFile), w, `[...document.querySelectorAll('tbody a')].map(a => decodeURIComponent(a.pathname))`, &links)
-		keep(t, "index-"+w.name+".png", picture)
+		links := ask[[]string](t, b, filepath.Join(dir, IndexFile), w, `[...document.querySelectorAll('tbody a')].map(a => decodeURIComponent(a.pathname))`)
+		b.keep(t, "index-"+w.name)
 		for i, e := range entries {
 			if want := filepath.Join(dir, e.Dir, HTMLFile); len(links) != len(entries) || links[i] != want {
 				t.Fatalf("links %q, want %s", links, want)
 			}
 		}
-	}
-}
-
-func keep(t *testing.T, name string, picture []byte) {
-	t.Helper()
-	dir := os.Getenv(screenshots)
-	if dir == "" {
-		return
-	}
-	if bytes.Equal(picture, nil) {
-		t.Fatalf("no picture for %s", name)
-	}
-	if err := os.WriteFile(filepath.Join(dir, name), picture, 0o644); err != nil {
-		t.Fatal(err)
 	}
 }

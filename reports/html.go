@@ -24,6 +24,7 @@ var pages = template.Must(template.New("pages").Funcs(template.FuncMap{
 	"plus":   func(a px, b any) (px, error) { return shift(a, b) },
 	"minus":  func(a, b px) px { return a - b },
 	"dec":    func(n int) int { return n - 1 },
+	"long":   func(s string) bool { return len(s) > 48 }, // a cell that must wrap
 	"dict":   dict,
 }).ParseFS(templates, "templates/*.gohtml"))
 

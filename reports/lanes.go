@@ -127,9 +127,7 @@ func newBand(f span, axis timeAxis, width float64) band {
 
 func newLane(attempts []attempt, axis timeAxis, y, width float64) lane {
 	first := attempts[0]
-	title := sentence(" · ", "op "+strconv.FormatInt(first.Op, 10), "client "+strconv.Itoa(first.Operation.Client),
-		"replica "+strconv.Itoa(first.Replica), first.Asked())
-	l := lane{Y: px(y), LineY: px(y + boxTop + boxHeight/2), Title: elide(title, int((width-8)/glyphWidth))}
+	l := lane{Y: px(y), LineY: px(y + boxTop + boxHeight/2), Title: laneTitle(first, width-8)}
 	for _, a := range attempts {
 		l.Boxes = append(l.Boxes, newBox(a, axis, y, width))
 	}
@@ -144,6 +142,17 @@ func newLane(attempts []attempt, axis timeAxis, y, width float64) lane {
 		l.Boxes[i].label(attempts[i], len(attempts) > 1, free)
 	}
 	return l
+}
+
+// laneTitle says who sent what; where there is no room for all, the table has the rest.
+func laneTitle(a attempt, room float64) string {
+	who := "op " + strconv.FormatInt(a.Op, 10) + " · client " + strconv.Itoa(a.Operation.Client) + " · replica " + strconv.Itoa(a.Replica)
+	for _, t := range []string{who + " · " + a.Asked(), who + " · " + a.Operation.Request} {
+		if textWidth(t) <= room {
+			return t
+		}
+	}
+	return elide(who, int(room/glyphWidth))
 }
 
 func newBox(a attempt, axis timeAxis, y, width float64) box {

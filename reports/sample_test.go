@@ -87,7 +87,9 @@ func sampleLatency() []latency.Summary {
 
 // sampleSeries has the shape of real latencies: flat, then a long tail. p99.9 is known from 3,688 samples on.
 func sampleSeries(group string, kind latency.Kind, n int64, median float64) latency.Summary {
-	value := func(q float64) time.Duration { return dms(median * (0.55 + 0.45*math.Pow(2, -math.Log2(1-q)*0.45-0.1))) }
+	value := func(q float64) time.Duration {
+		return dms(median * (0.55 + 0.45*math.Pow(2, -math.Log2(1-q)*0.45-0.1)))
+	}
 	s := latency.Summary{
 		Series: latency.Series{Group: group, Kind: kind}, Count: n,
 		Min: value(0), Mean: dms(median * 1.3), Max: value(1 - 1/float64(n)),

@@ -110,7 +110,7 @@ type plotBar struct {
 
 func (t *timeline) plot(width float64, columns int) timelinePlot {
 	slots := merge(t.slots, columns)
-	p := timelinePlot{Width: px(width), Left: timelineLeft, Right: px(width - 12)}
+	p := timelinePlot{Width: px(width), Left: timelineLeft, Right: px(width - 26)}
 	axis := newTimeAxis([]int64{0, t.end}, nil, float64(p.Left), float64(p.Right))
 	p.bands(t.faults, axis)
 	p.BandTop = px(4 + bandLine*len(p.Bands))

@@ -3,77 +3,75 @@ package check
 import (
 	"errors"
 	"fmt"
-	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/idemstorm/idemstorm/harness/latency"
 	"github.com/idemstorm/idemstorm/harness/verdict"
 )
 
-// Gate is a latency limit of a scenario file.
+// Gate is a latency limit as a scenario file writes it.
 type Gate struct {
-	Series     string        `yaml:"series"`     // group of the latency table, such as "order fresh"
-	Kind       latency.Kind  `yaml:"kind"`       // response (the default) or service
-	Percentile float64       `yaml:"percentile"` // 50, 90, 99 or 99.9
-	Limit      time.Duration `yaml:"limit"`
+	Group    string        `yaml:"group"`    // series, such as "order fresh" or "all"
+	Kind     latency.Kind  `yaml:"kind"`     // response or service; default response
+	Quantile float64       `yaml:"quantile"` // 0.5, 0.9, 0.99 or 0.999
+	Limit    time.Duration `yaml:"limit"`
 }
 
-// Validate refuses a gate that cannot be judged. The error begins with the field.
+// Validate refuses a gate that cannot be judged; the error begins with the field's name.
 func (g Gate) Validate() error {
 	switch {
-	case g.Series == "":
-		return errors.New(`series: it is missing; it names a line of the latency table, such as "order fresh"`)
-	case !slices.Contains([]latency.Kind{"", latency.Response, latency.Service}, g.Kind):
+	case g.Group == "":
+		return errors.New("group: it is missing; name a latency series such as \"order fresh\"")
+	case g.Kind != "" && g.Kind != latency.Response && g.Kind != latency.Service:
 		return fmt.Errorf("kind: %q is neither response nor service", g.Kind)
-	case !slices.Contains([]float64{50, 90, 99, 99.9}, g.Percentile):
-		return fmt.Errorf("percentile: %g is none of 50, 90, 99 and 99.9", g.Percentile)
+	case g.Quantile != 0.5 && g.Quantile != 0.9 && g.Quantile != 0.99 && g.Quantile != 0.999:
+		return fmt.Errorf("quantile: %g is none of 0.5, 0.9, 0.99, 0.999", g.Quantile)
 	case g.Limit <= 0:
-		return fmt.Errorf("limit: %v is not positive", g.Limit)
+		return fmt.Errorf("limit: %v is no latency", g.Limit)
 	}
 	return nil
 }
 
-// JudgeGates compares the measured percentiles with their limits. A percentile without enough samples is inconclusive; one whose
-// interval holds the limit is judged by its value, and says so.
-func JudgeGates(gates []Gate, measured []latency.Summary) (list []verdict.Gate) {
+// JudgeGates holds summaries against limits. A gate fails when the whole 95 % interval lies above its limit, holds when the whole interval
+// lies within it, and is inconclusive in between or without the samples.
+func JudgeGates(gates []Gate, summaries []latency.Summary) []verdict.Gate {
+	var out []verdict.Gate
 	for _, g := range gates {
-		orElse(&g.Kind, latency.Response)
-		list = append(list, g.judge(measured))
+		out = append(out, g.judge(summaries))
 	}
-	return list
+	return out
 }
 
-func (g Gate) judge(measured []latency.Summary) verdict.Gate {
-	v := verdict.Gate{
-		Name:   fmt.Sprintf("%s %s p%s", g.Series, g.Kind, strings.TrimSuffix(strconv.FormatFloat(g.Percentile, 'f', 1, 64), ".0")),
-		Status: verdict.Inconclusive,
-		Limit:  g.Limit,
-		Why:    "nothing was measured under this name",
+func (g Gate) judge(summaries []latency.Summary) verdict.Gate {
+	if g.Kind == "" {
+		g.Kind = latency.Response
 	}
-	for _, m := range measured {
-		if m.Group != g.Series || m.Kind != g.Kind {
-			continue
-		}
-		v.Samples = m.Count
-		v.Why = fmt.Sprintf("%d samples are too few for this percentile", m.Count)
-		for _, q := range m.Quantiles {
-			if diff := q.Q*100 - g.Percentile; diff < 1e-6 && diff > -1e-6 && q.Known {
-				decide(&v, q)
-			}
-		}
+	v := verdict.Gate{Name: fmt.Sprintf("%s %s p%g", g.Group, g.Kind, g.Quantile*100), Status: verdict.Inconclusive, Limit: g.Limit}
+	q, samples := g.find(summaries)
+	v.Samples, v.Value, v.Low, v.High = samples, q.Value, q.Low, q.High
+	switch {
+	case !q.Known:
+		v.Why = fmt.Sprintf("%d samples are too few for this percentile", samples)
+	case q.High <= g.Limit:
+		v.Status = verdict.Held
+	case q.Low > g.Limit:
+		v.Status = verdict.Violated
+	default:
+		v.Why = "the limit lies inside the interval: more samples would decide"
 	}
 	return v
 }
 
-func decide(v *verdict.Gate, q latency.Quantile) {
-	v.Value, v.Low, v.High, v.Why = q.Value, q.Low, q.High, ""
-	v.Status = verdict.Held
-	if q.Value > v.Limit {
-		v.Status = verdict.Violated
+func (g Gate) find(summaries []latency.Summary) (q latency.Quantile, samples int64) {
+	for _, s := range summaries {
+		if s.Group != g.Group || s.Kind != g.Kind {
+			continue
+		}
+		for _, q := range s.Quantiles {
+			if q.Q == g.Quantile {
+				return q, s.Count
+			}
+		}
 	}
-	if q.Low <= v.Limit && v.Limit < q.High {
-		v.Why = "the limit lies inside the 95 % interval"
-	}
+	return latency.Quantile{}, 0
 }

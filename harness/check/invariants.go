@@ -2,7 +2,6 @@ package check
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/idemstorm/idemstorm/harness/evidence"
 	"github.com/idemstorm/idemstorm/harness/verdict"
@@ -43,17 +42,6 @@ var Invariants = []Invariant{
 	noSecrets,
 	metricsAgree,
 }
-
-// IDs are the ids of all invariants, in the order of the report.
-func IDs() (ids []string) {
-	for _, inv := range Invariants {
-		ids = append(ids, inv.ID)
-	}
-	return ids
-}
-
-// Known says whether there is an invariant of this id.
-func Known(id string) bool { return slices.Contains(IDs(), id) }
 
 // Need is a kind of evidence.
 type Need struct {

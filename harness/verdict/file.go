@@ -1,0 +1,57 @@
+package verdict
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// File is the name of a run's own file in its directory.
+const File = "run.json"
+
+// Save writes run.json into dir, whole or not at all: beside it first, then renamed.
+func Save(dir string, run Run) (err error) {
+	if run.Schema == 0 {
+		run.Schema = RunSchema
+	}
+	f, err := os.CreateTemp(dir, ".run.json.*")
+	if err != nil {
+		return fmt.Errorf("write run.json: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(f.Name())
+			err = fmt.Errorf("write run.json: %w", err)
+		}
+	}()
+	e := json.NewEncoder(f)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := errors.Join(e.Encode(run), f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), filepath.Join(dir, File))
+}
+
+// Load reads the run.json of dir, of this or an older schema version. A damaged file and one of a newer version are errors, never an
+// empty run.
+func Load(dir string) (Run, error) {
+	path := filepath.Join(dir, File)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return Run{}, fmt.Errorf("read the run: %w", err)
+	}
+	var run Run
+	if err := json.Unmarshal(b, &run); err != nil {
+		return Run{}, fmt.Errorf("read %s: not a whole run.json: %w", path, err)
+	}
+	switch {
+	case run.Schema < 1:
+		return Run{}, fmt.Errorf("read %s: it has no schema version, so it is not a run.json", path)
+	case run.Schema > RunSchema:
+		return Run{}, fmt.Errorf("read %s: schema version %d is newer than this program reads (%d); use a newer idemstorm", path, run.Schema, RunSchema)
+	}
+	return run, nil
+}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/goccy/go-yaml"
 )
 
 func TestAGivenFolderMustHoldTheBinaries(t *testing.T) {
@@ -76,5 +78,20 @@ func fakeBinaries(t *testing.T, dir string, programs ...string) {
 	check(t, os.MkdirAll(dir, 0o755))
 	for _, program := range programs {
 		check(t, os.WriteFile(filepath.Join(dir, program), []byte("#!/bin/sh\n"), 0o755))
+	}
+}
+
+// The way out that the error names must be there, with the two replicas it promises.
+func TestTheComposeFileIsWhole(t *testing.T) {
+	content, err := os.ReadFile("../../docker-compose.yml")
+	check(t, err)
+	var file struct {
+		Services map[string]any `yaml:"services"`
+	}
+	check(t, yaml.Unmarshal(content, &file))
+	for _, service := range []string{"postgres", "server-1", "server-2"} {
+		if file.Services[service] == nil {
+			t.Errorf("docker-compose.yml has no service %s", service)
+		}
 	}
 }

@@ -154,6 +154,8 @@ func (c *Cluster) Restart(ctx context.Context) error {
 // Halt shuts the server down in good order (a fast shutdown: sessions are cut,
 // data is written) and keeps its data for Restart.
 func (c *Cluster) Halt(ctx context.Context) error {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.stopped {
@@ -243,7 +245,11 @@ func (c *Cluster) Addr() string {
 }
 
 // Version is the server's version as it reports it, such as "15.18".
-func (c *Cluster) Version() string { return c.version }
+func (c *Cluster) Version() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.version
+}
 
 // BinDir is the folder whose postgres runs the cluster; pgbench and psql are
 // usually beside it.

@@ -82,8 +82,8 @@ func TestExistingTablesAreRefused(t *testing.T) {
 func TestAConnectionIsLedThroughAProxy(t *testing.T) {
 	for dsn, user := range map[string]string{
 		"postgres://u:p%40ss@db.example:6000/shop?sslmode=require&application_name=a%20b": "u",
-		"postgres:///shop?host=/run/postgresql&port=6000&user=v&application_name=a%20b":    "v",
-		"host=db.example port=6000 user=w dbname=shop application_name='a b'":              "w",
+		"postgres:///shop?host=/run/postgresql&port=6000&user=v&application_name=a%20b":   "v",
+		"host=db.example port=6000 user=w dbname=shop application_name='a b'":             "w",
 	} {
 		led, err := Via(dsn, "127.0.0.1:7777")
 		check(t, err)

@@ -94,8 +94,8 @@ func Load(file string) (Scenario, error) {
 
 // Parse reads a scenario from data; name stands for the file in errors, which read "file:line:column: what is wrong".
 func Parse(name string, data []byte) (Scenario, error) {
-	var s Scenario
-	if err := yaml.UnmarshalWithOptions(data, &s, yaml.Strict()); err != nil {
+	s, err := decode(data)
+	if err != nil {
 		return Scenario{}, fmt.Errorf("%s:%s", name, syntaxError(err))
 	}
 	s = s.complete()
@@ -103,6 +103,17 @@ func Parse(name string, data []byte) (Scenario, error) {
 		return Scenario{}, fmt.Errorf("%s:%s: %w", name, position(data, err), err)
 	}
 	return s, nil
+}
+
+// decode survives the YAML library's panics on some nonsense, which must not be a user's first impression.
+func decode(data []byte) (s Scenario, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("this is not YAML that can be read: %v", v)
+		}
+	}()
+	err = yaml.UnmarshalWithOptions(data, &s, yaml.Strict())
+	return s, err
 }
 
 var annotated = regexp.MustCompile(`^\[(\d+:\d+)\] (.*)`)
@@ -129,6 +140,7 @@ func position(data []byte, err error) string {
 }
 
 func lookUp(data []byte, field string) (at string, ok bool) {
+	defer func() { ok = ok && recover() == nil }()
 	p, err := yaml.PathString("$." + field)
 	if err != nil {
 		return "", false

@@ -24,7 +24,9 @@ func report(err error) int {
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintln(os.Stderr, "idemstorm:", strings.Join(strings.Fields(err.Error()), " "))
+	if !errors.Is(err, errShown) {
+		fmt.Fprintln(os.Stderr, "idemstorm:", strings.Join(strings.Fields(err.Error()), " "))
+	}
 	var exit *exitError
 	if errors.As(err, &exit) {
 		return exit.code

@@ -12,6 +12,9 @@ const (
 	exitUnreachable = 3
 )
 
+// errShown stands for a verdict that has been shown: nothing is left to print, only an exit code to give.
+var errShown = errors.New("the verdict has been shown")
+
 // exitError carries the exit code that an error stands for.
 type exitError struct {
 	code int
@@ -39,6 +42,11 @@ func newRootCommand() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	root.AddCommand(
+		newRunCommand(),
+		newCheckCommand(),
+		newReportCommand(),
+		newScenariosCommand(),
+		newProviderCommand(),
 		newServeCommand(),
 		newMigrateCommand(),
 		newSeedCommand(),

@@ -22,9 +22,9 @@ func ADR0138(staleAfter, deadline time.Duration) Contract {
 func adrRoutes() []Route {
 	order := Evidence{Orders: 1}
 	return []Route{
-		{ID: "order", Method: "POST", Pattern: "/api/trading/orders", Tier: TierClosed, TTL: day, Replays: true, Gated: true, Evidence: order, Actions: []string{"order"}},
-		{ID: "close", Method: "POST", Pattern: "/api/trading/positions/{id}/close", Tier: TierClosed, TTL: day, Replays: true, Gated: true, Evidence: order, Actions: []string{"close"}},
-		{ID: "roll", Method: "POST", Pattern: "/api/trading/lcc/{position_id}/roll", Tier: TierClosed, TTL: day, Replays: true, Gated: true, Evidence: Evidence{Orders: 2}, Actions: []string{"roll"}},
+		{ID: "order", Method: "POST", Pattern: "/api/trading/orders", Tier: TierClosed, TTL: day, Replays: true, Gated: true, Evidence: order, Actions: []string{"order_placed"}},
+		{ID: "close", Method: "POST", Pattern: "/api/trading/positions/{id}/close", Tier: TierClosed, TTL: day, Replays: true, Gated: true, Evidence: order, Actions: []string{"position_closed"}},
+		{ID: "roll", Method: "POST", Pattern: "/api/trading/lcc/{position_id}/roll", Tier: TierClosed, TTL: day, Replays: true, Gated: true, Evidence: Evidence{Orders: 2}, Actions: []string{"position_rolled"}},
 		{ID: "checkout", Method: "POST", Pattern: "/api/billing/checkout", Tier: TierOpen, TTL: week, Replays: true, Evidence: Evidence{Charge: true}, Actions: []string{"checkout"}},
 		{ID: "account", Method: "PATCH", Pattern: "/api/account", Tier: TierOpen, TTL: day, Actions: []string{"account_update"}},
 		{ID: "cancel", Method: "DELETE", Pattern: "/api/trading/orders/{id}"},

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"encoding/json"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/idemstorm/idemstorm/harness"
+	"github.com/idemstorm/idemstorm/harness/verdict"
+	"github.com/idemstorm/idemstorm/reports"
+)
+
+func newCheckCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "check DIR…",
+		Short: "Judge recorded runs again, from their files alone",
+		Long: `Check reads the plan, history and evidence of each run directory and reaches the verdict anew. It writes nothing; the exit code is that
+of the verdict. "idemstorm report" writes the reports again.`,
+		Example: `  idemstorm check runs/nightly/duplicate-key-race`,
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			runs, err := judgeAll(args)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				err = json.NewEncoder(cmd.OutOrStdout()).Encode(runs)
+			} else {
+				err = reports.WriteTerminal(cmd.OutOrStdout(), terminal(), runs...)
+			}
+			if err != nil {
+				return err
+			}
+			return judged(runs)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the runs as JSON")
+	return cmd
+}
+
+func newReportCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "report DIR…",
+		Short: "Write the reports of recorded runs again, from their files alone",
+		Long: `Report judges each run directory anew and writes run.json, report.html, junit.xml and summary.md into it. With several directories it also
+writes an index over them into the folder of the first.`,
+		Example: `  idemstorm report runs/nightly/*`,
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			runs, err := judgeAll(args)
+			if err != nil {
+				return err
+			}
+			return saveAll(args, runs)
+		},
+	}
+}
+
+func judgeAll(dirs []string) ([]verdict.Run, error) {
+	var runs []verdict.Run
+	for _, dir := range dirs {
+		run, err := harness.Judge(dir)
+		if err != nil {
+			return nil, exitWith(verdict.ExitUsage, err)
+		}
+		runs = append(runs, run)
+	}
+	return runs, nil
+}
+
+func saveAll(dirs []string, runs []verdict.Run) error {
+	parent := filepath.Dir(filepath.Clean(dirs[0]))
+	var entries []reports.Entry
+	for i, dir := range dirs {
+		if err := reports.Save(dir, runs[i]); err != nil {
+			return err
+		}
+		relative, err := filepath.Rel(parent, dir)
+		if err != nil {
+			return err
+		}
+		entries = append(entries, reports.Entry{Dir: filepath.ToSlash(relative), Run: runs[i]})
+	}
+	if len(dirs) == 1 {
+		return nil
+	}
+	return reports.SaveIndex(parent, entries)
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/idemstorm/idemstorm/harness"
+	"github.com/idemstorm/idemstorm/harness/verdict"
+	"github.com/idemstorm/idemstorm/reports"
+	"github.com/idemstorm/idemstorm/reports/progress"
+)
+
+// output is where a command's results go: a folder of files, and the terminal.
+type output struct {
+	stdout   io.Writer
+	flags    runFlags
+	terminal reports.Terminal
+	dir      string
+	show     *progress.Progress
+}
+
+// newOutput chooses the folder. Progress goes to stderr, results to stdout.
+func newOutput(stdout io.Writer, f runFlags) *output {
+	out := &output{stdout: stdout, flags: f, dir: f.out, terminal: terminal()}
+	if out.dir == "" {
+		out.dir = filepath.Join("runs", time.Now().Format("20060102-150405"))
+	}
+	out.show = progress.New(os.Stderr, progress.Options{
+		Terminal: term.IsTerminal(int(os.Stderr.Fd())), Quiet: f.quiet || f.json,
+	})
+	return out
+}
+
+// terminal is what results are shown on.
+func terminal() reports.Terminal { return reports.DetectTerminal(os.Stdout, os.Getenv) }
+
+// progress is what a run of that name reports to.
+func (o *output) progress(name string) harness.Progress { return named{o.show, name} }
+
+// named puts the scenario before the phase.
+type named struct {
+	*progress.Progress
+	scenario string
+}
+
+// Phase implements harness.Progress.
+func (n named) Phase(phase string, total int64) { n.Progress.Phase(n.scenario+": "+phase, total) }
+
+// scenario saves one run's reports and shows it.
+func (o *output) scenario(run verdict.Run) error {
+	if err := reports.Save(filepath.Join(o.dir, run.Scenario), run); err != nil {
+		return err
+	}
+	if o.flags.json {
+		return json.NewEncoder(o.stdout).Encode(run)
+	}
+	if o.flags.quiet {
+		_, err := fmt.Fprintln(o.stdout, run.Verdict.Sentence())
+		return err
+	}
+	return reports.WriteTerminal(o.stdout, o.terminal, run)
+}
+
+// finish writes what is made over all runs, and says where everything is.
+func (o *output) finish(runs []verdict.Run) error {
+	if len(runs) == 0 {
+		return nil
+	}
+	var entries []reports.Entry
+	for _, run := range runs {
+		entries = append(entries, reports.Entry{Dir: run.Scenario, Run: run})
+	}
+	err := reports.SaveIndex(o.dir, entries)
+	if o.flags.junit != "" {
+		err = errors.Join(err, saveJUnit(o.flags.junit, runs))
+	}
+	if !o.flags.json && !o.flags.quiet {
+		fmt.Fprintf(o.stdout, "\nReports: %s\n", filepath.Join(o.dir, reports.IndexFile))
+	}
+	return err
+}
+
+// saveJUnit writes the results of all runs where a CI server looks for them.
+func saveJUnit(path string, runs []verdict.Run) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".junit.*")
+	if err != nil {
+		return fmt.Errorf("write --junit: %w", err)
+	}
+	if err := errors.Join(reports.WriteJUnit(f, runs...), f.Chmod(0o644), f.Close()); err != nil {
+		return errors.Join(fmt.Errorf("write --junit: %w", err), os.Remove(f.Name()))
+	}
+	return os.Rename(f.Name(), path)
+}

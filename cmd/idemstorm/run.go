@@ -1,0 +1,183 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/idemstorm/idemstorm/harness"
+	"github.com/idemstorm/idemstorm/harness/verdict"
+	"github.com/idemstorm/idemstorm/scenarios"
+)
+
+// runFlags are what `run` can be told.
+type runFlags struct {
+	suite, variant, dsn, pgBin, out, junit string
+	replicas                               int
+	seed                                   uint64
+	duration                               time.Duration
+	rate                                   float64
+	quiet, json                            bool
+}
+
+func newRunCommand() *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "run [SCENARIO…]",
+		Short: "Storm a server and say what held",
+		Long: `Run starts the server under test on a PostgreSQL, drives scenarios against it, reads the rows they left behind and says which
+invariants held. A SCENARIO is the name of a built-in one (see "idemstorm scenarios list") or a YAML file.
+
+Exit codes: 0 held · 1 an invariant was violated · 2 usage · 3 target or database not reachable · 4 a latency gate failed · 5 inconclusive.`,
+		Example: `  idemstorm run duplicate-key-race
+  idemstorm run --suite quick --out runs/nightly --junit junit.xml
+  idemstorm run body-mismatch --variant no-body-hash
+  idemstorm run my-scenario.yaml --dsn postgres://localhost/postgres --seed 7`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runScenarios(cmd.Context(), cmd.OutOrStdout(), f, args)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.suite, "suite", "", "run every built-in scenario of a suite: quick, race, outage, full")
+	flags.StringVar(&f.variant, "variant", "", "run a broken variant of the bundled server (see idemstorm zoo list)")
+	flags.StringVar(&f.dsn, "dsn", "", "use this PostgreSQL server, in a database of our own, instead of a throwaway one")
+	flags.StringVar(&f.pgBin, "pg-bin", "", "folder of PostgreSQL's server programs")
+	flags.StringVar(&f.out, "out", "", "folder for the results (default runs/TIME-NAME)")
+	flags.StringVar(&f.junit, "junit", "", "write JUnit results of all scenarios to this file as well")
+	flags.IntVar(&f.replicas, "replicas", 0, "server processes (default: what the scenario says)")
+	flags.Uint64Var(&f.seed, "seed", 0, "seed of the plan (default: a random one, printed)")
+	flags.DurationVar(&f.duration, "duration", 0, "length of open-loop phases (default: what the scenario says)")
+	flags.Float64Var(&f.rate, "rate", 0, "arrivals a second of open-loop phases (default: what the scenario says)")
+	flags.BoolVar(&f.quiet, "quiet", false, "print the final verdict only")
+	flags.BoolVar(&f.json, "json", false, "print one JSON object a scenario, instead of tables")
+	return cmd
+}
+
+// runScenarios runs the chosen scenarios one after the other on one PostgreSQL and reports them together.
+func runScenarios(ctx context.Context, stdout io.Writer, f runFlags, args []string) error {
+	chosen, err := f.choose(args)
+	if err != nil {
+		return exitWith(verdict.ExitUsage, err)
+	}
+	if f.seed == 0 {
+		f.seed = randomSeed()
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find this program's own file: %w", err)
+	}
+	out := newOutput(stdout, f)
+	lab, err := harness.OpenLab(ctx, harness.LabOptions{DSN: f.dsn, BinDir: f.pgBin})
+	if err != nil {
+		return unreachable(err)
+	}
+	runs, err := f.runAll(ctx, lab, out, exe, chosen)
+	err = errors.Join(err, lab.Close())
+	return errors.Join(out.finish(runs), unreachable(err), judged(runs))
+}
+
+func (f runFlags) runAll(ctx context.Context, lab *harness.Lab, out *output, exe string, chosen []chosenScenario) ([]verdict.Run, error) {
+	var runs []verdict.Run
+	for _, c := range chosen {
+		run, err := harness.Run(ctx, lab, harness.Options{
+			Scenario: c.Scenario, Ref: c.ref, Exe: exe, Variant: f.variant, Replicas: f.replicas, Seed: f.seed,
+			Duration: f.duration, Rate: f.rate,
+			Dir: filepath.Join(out.dir, c.Name), Progress: out.progress(c.Name),
+		})
+		if err != nil {
+			return runs, fmt.Errorf("%s: %w", c.Name, err)
+		}
+		runs = append(runs, run)
+		if err := out.scenario(run); err != nil {
+			return runs, err
+		}
+		if ctx.Err() != nil {
+			return runs, nil
+		}
+	}
+	return runs, nil
+}
+
+// chosenScenario is a scenario and how the user named it.
+type chosenScenario struct {
+	scenarios.Scenario
+	ref string
+}
+
+func (f runFlags) choose(args []string) ([]chosenScenario, error) {
+	var out []chosenScenario
+	if f.suite != "" {
+		suite, err := scenarios.Suite(f.suite)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range suite {
+			out = append(out, chosenScenario{s, s.Name})
+		}
+	}
+	for _, arg := range args {
+		s, err := scenarios.Find(arg)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, chosenScenario{s, arg})
+	}
+	if len(out) == 0 {
+		return nil, errors.New("nothing to run: name a scenario (idemstorm scenarios list) or a suite (--suite quick)")
+	}
+	return out, f.check(out)
+}
+
+// check refuses flags that cannot be meant.
+func (f runFlags) check(chosen []chosenScenario) error {
+	switch {
+	case f.replicas < 0 || f.replicas > 16:
+		return fmt.Errorf("--replicas: %d is not between 1 and 16", f.replicas)
+	case f.duration < 0:
+		return fmt.Errorf("--duration: %v is negative", f.duration)
+	case f.rate < 0:
+		return fmt.Errorf("--rate: %v is negative", f.rate)
+	}
+	seen := map[string]bool{}
+	for _, c := range chosen {
+		if seen[c.Name] {
+			return fmt.Errorf("%s is named twice; its results would overwrite each other", c.Name)
+		}
+		seen[c.Name] = true
+	}
+	return nil
+}
+
+// unreachable gives errors about the target or its database their exit code.
+func unreachable(err error) error {
+	if errors.Is(err, harness.ErrUnreachable) {
+		return exitWith(verdict.ExitUnreachable, err)
+	}
+	return err
+}
+
+// judged is nil when everything held; otherwise it only carries the exit code: the verdict has been shown already.
+func judged(runs []verdict.Run) error {
+	var verdicts []verdict.Verdict
+	for _, r := range runs {
+		verdicts = append(verdicts, r.Verdict)
+	}
+	if code := verdict.Exit(verdicts); code != verdict.ExitHeld {
+		return exitWith(code, errShown)
+	}
+	return nil
+}
+
+func randomSeed() uint64 {
+	var b [4]byte // short enough to type
+	_, _ = rand.Read(b[:])
+	return uint64(binary.LittleEndian.Uint32(b[:])) + 1
+}

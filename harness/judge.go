@@ -1,0 +1,68 @@
+package harness
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/idemstorm/idemstorm/harness/check"
+	"github.com/idemstorm/idemstorm/harness/evidence"
+	"github.com/idemstorm/idemstorm/harness/history"
+	"github.com/idemstorm/idemstorm/harness/verdict"
+	"github.com/idemstorm/idemstorm/scenarios"
+)
+
+// Judge reaches the verdict of a run directory from its files alone, and returns the run with it. It writes nothing.
+func Judge(dir string) (verdict.Run, error) {
+	run, err := verdict.Load(dir)
+	if err != nil {
+		return run, err
+	}
+	return judge(dir, run)
+}
+
+// judge replaces everything in run that follows from the files of dir.
+func judge(dir string, run verdict.Run) (verdict.Run, error) {
+	scenario, err := scenarios.Load(filepath.Join(dir, FileScenario))
+	if err != nil {
+		return run, err
+	}
+	set, missing := evidence.Load(filepath.Join(dir, FileEvidence))
+	if missing != nil && !errors.Is(missing, fs.ErrNotExist) {
+		return run, missing
+	}
+	in := check.Input{
+		Scenario: scenario.Name, Contract: scenario.Subject.Contract(),
+		Operations: history.ReadOperations(filepath.Join(dir, FilePlan)),
+		Events:     history.Read(filepath.Join(dir, FileHistory)),
+		Evidence:   set, Claimed: scenario.Invariants,
+		Limits: check.Limits{Recovery: scenario.Settle.Within},
+	}
+	run.Verdict = check.Judge(in)
+	run.Verdict.Gates = check.JudgeGates(scenario.Gates, run.Latency)
+	run.Verdict.Doubts = append(run.Verdict.Doubts, run.Doubts...)
+	if missing != nil {
+		run.Verdict.Doubts = append(run.Verdict.Doubts, "the run ended before its evidence was read: "+missing.Error())
+	}
+	check.Summarise(in, &run)
+	run.Files, err = filesOf(dir)
+	return run, err
+}
+
+// filesOf names the files beside run.json, in order.
+func filesOf(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("list the run directory: %w", err)
+	}
+	var names []string
+	for _, e := range entries {
+		if !e.IsDir() && e.Name() != verdict.File && filepath.Ext(e.Name()) != ".addr" {
+			names = append(names, e.Name())
+		}
+	}
+	return slices.Sorted(slices.Values(names)), nil
+}

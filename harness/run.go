@@ -1,0 +1,205 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/idemstorm/idemstorm/harness/drive"
+	"github.com/idemstorm/idemstorm/harness/evidence"
+	"github.com/idemstorm/idemstorm/harness/fault"
+	"github.com/idemstorm/idemstorm/harness/history"
+	"github.com/idemstorm/idemstorm/harness/latency"
+	"github.com/idemstorm/idemstorm/harness/plan"
+	"github.com/idemstorm/idemstorm/harness/subject"
+	"github.com/idemstorm/idemstorm/harness/verdict"
+	"github.com/idemstorm/idemstorm/scenarios"
+)
+
+// Names of the files in a run directory, beside the servers' logs.
+const (
+	FileScenario = "scenario.yaml"
+	FilePlan     = "plan.jsonl.gz"
+	FileHistory  = "history.jsonl.gz"
+	FileEvidence = "evidence.json"
+	FileLatency  = "latency.hlog"
+)
+
+// Options is one run of one scenario against the bundled server.
+type Options struct {
+	Scenario scenarios.Scenario
+	Ref      string // how the scenario was named, for the command that reproduces the run; "" is its own name
+	Exe      string // the binary that serves
+	Variant  string // broken variant; "" is the reference
+	Replicas int    // overrides the scenario's; 0 keeps it
+	Seed     uint64
+	Duration time.Duration // length of open-loop phases, if not 0
+	Rate     float64       // arrivals a second of open-loop phases, if not 0
+	Dir      string        // run directory, made by Run
+	Progress Progress      // nil shows nothing
+}
+
+// Progress is told how far a run is.
+type Progress interface {
+	Phase(name string, total int64) // a phase of total operations begins; 0 where it is not known
+	Add(n int64)                    // n more are settled
+	Done()                          // the phase has ended
+}
+
+func (o Options) scenarioRef() string {
+	if o.Ref != "" {
+		return o.Ref
+	}
+	return o.Scenario.Name
+}
+
+// resolve applies the overrides, so that the scenario saved beside the history is the one that was run.
+func (o Options) resolve() Options {
+	if o.Replicas != 0 {
+		o.Scenario.Subject.Replicas = o.Replicas
+	}
+	o.Scenario.Workload = o.Scenario.Workload.WithLoad(o.Duration, o.Rate)
+	if o.Progress == nil {
+		o.Progress = silent{}
+	}
+	return o
+}
+
+// Run prepares, storms, reads the evidence and judges. What was recorded is in o.Dir before the first check. When ctx ends early the run
+// is judged by what there is, and says that it was interrupted; the error is about a run that could not be made at all.
+func Run(ctx context.Context, lab *Lab, o Options) (verdict.Run, error) {
+	o = o.resolve()
+	if err := o.prepareDir(); err != nil {
+		return verdict.Run{}, err
+	}
+	o.Progress.Phase("start", 0)
+	r, err := build(ctx, lab, o.bundle(), o.seed())
+	if err != nil {
+		return verdict.Run{}, err
+	}
+	o.Progress.Done()
+	facts, err := record(ctx, r, o)
+	if err = errors.Join(err, r.close(ctx)); err != nil {
+		return verdict.Run{}, err
+	}
+	o.Progress.Phase("check", 0)
+	defer o.Progress.Done()
+	return judge(o.Dir, facts)
+}
+
+func (o Options) prepareDir() error {
+	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
+		return fmt.Errorf("make the run directory: %w", err)
+	}
+	data, err := yaml.Marshal(o.Scenario)
+	if err != nil {
+		return fmt.Errorf("encode the scenario: %w", err)
+	}
+	return os.WriteFile(filepath.Join(o.Dir, FileScenario), data, 0o644)
+}
+
+func (o Options) bundle() subject.Bundled {
+	return subject.Bundled{Exe: o.Exe, Variant: o.Variant, Spec: o.Scenario.Subject, Dir: o.Dir}
+}
+
+func (o Options) seed() subject.Seed {
+	f := o.Scenario.Workload.Fixture
+	return subject.Seed{Users: f.Users, Positions: f.Positions, Cash: f.Cash, Value: o.Seed}
+}
+
+// record makes every fact of a run: the plan, the history, the evidence and the latencies, all on disk when it returns.
+func record(ctx context.Context, r *rig, o Options) (verdict.Run, error) {
+	run := verdict.Run{
+		Schema: verdict.RunSchema, Tool: Version(), Scenario: o.Scenario.Name, Summary: o.Scenario.Summary,
+		Seed: o.Seed, Reproduce: o.reproduce(), Variant: o.Variant, Subject: o.subjectLine(),
+	}
+	p, err := o.plan(r.fixture)
+	if err != nil {
+		return run, err
+	}
+	run.PlanDigest = p.Digest()
+	if err := history.WriteOperations(filepath.Join(o.Dir, FilePlan), p.Operations()); err != nil {
+		return run, err
+	}
+	if run.Facts, err = environment(ctx, r.store.dsn); err != nil {
+		return run, err
+	}
+	opening, err := evidence.ReadAccounts(ctx, r.store.dsn, evidence.Bundled())
+	if err != nil {
+		return run, err
+	}
+	driven, err := storm(ctx, r, o, p, &run)
+	if err != nil {
+		return run, err
+	}
+	if err := saveLatency(o.Dir, driven, &run); err != nil {
+		return run, err
+	}
+	return run, collect(ctx, r, o, opening)
+}
+
+func (o Options) subjectLine() string {
+	name := "the bundled server"
+	if o.Variant != "" {
+		name = "the bundled server's broken variant " + o.Variant
+	}
+	return fmt.Sprintf("%s, %d replica(s)", name, o.Scenario.Subject.Replicas)
+}
+
+func (o Options) plan(f subject.Fixture) (*plan.Plan, error) {
+	var accounts []plan.Account
+	for _, u := range f.Users {
+		accounts = append(accounts, plan.Account{ID: u.ID, Positions: u.Positions})
+	}
+	return plan.Build(plan.Input{Spec: o.Scenario.Workload, Seed: o.Seed, Contract: o.Scenario.Subject.Contract(), Accounts: accounts})
+}
+
+// storm drives the traffic while the faults strike, and returns when every key has settled or was given up.
+func storm(ctx context.Context, r *rig, o Options, p *plan.Plan, run *verdict.Run) (drive.Result, error) {
+	timeline, err := fault.NewTimeline(o.Scenario.Faults, fault.World{Paths: r.paths, Replicas: r.replicas})
+	if err != nil {
+		return drive.Result{}, err
+	}
+	writer, err := history.Create(filepath.Join(o.Dir, FileHistory))
+	if err != nil {
+		return drive.Result{}, err
+	}
+	zero := time.Now()
+	run.Started = zero
+	healed := make(chan struct{})
+	var faults error
+	go func() {
+		defer close(healed)
+		faults = timeline.Run(ctx, zero, writer)
+	}()
+	driven, err := drive.Run(ctx, drive.Config{
+		Plan: p, Targets: r.urls(), Credentials: r.token, Writer: writer, Zero: zero,
+		Contract: o.Scenario.Subject.Contract(), Progress: o.Progress, Healed: healed,
+		Settle: drive.Settle{Within: o.Scenario.Settle.Within, Every: o.Scenario.Settle.Every},
+	})
+	<-healed
+	if ctx.Err() != nil {
+		writer.Note(history.Note{AtNS: int64(time.Since(zero)), Kind: "interrupted", Text: "the run was stopped by a signal"})
+		faults = nil
+	}
+	run.Took = time.Since(zero)
+	return driven, errors.Join(err, faults, writer.Close())
+}
+
+func saveLatency(dir string, driven drive.Result, run *verdict.Run) error {
+	run.Latency = driven.Latency.Summaries()
+	run.Doubts = driven.Doubts
+	return latency.WriteLog(filepath.Join(dir, FileLatency), driven.Latency)
+}
+
+// silent shows nothing.
+type silent struct{}
+
+func (silent) Phase(string, int64) {}
+func (silent) Add(int64)           {}
+func (silent) Done()               {}

@@ -29,7 +29,15 @@ type window struct {
 	scheme string
 }
 
-var windows = []window{{"wide-light", 1440, "light"}, {"wide-dark", 1440, "dark"}, {"phone-light", 390, "light"}, {"phone-dark", 390, "dark"}}
+var windows = []window{{"wide-light", 1440, "light"}, {"phone-dark", 390, "dark"}, {"wide-dark", 1440, "dark"}, {"phone-light", 390, "light"}}
+
+// looks are the windows to try: all for pictures, and without them one of each width and scheme.
+func looks() []window {
+	if os.Getenv(screenshots) == "" {
+		return windows[:2]
+	}
+	return windows
+}
 
 // browser starts one headless browser for a test and records what its pages complain about and ask for.
 type browser struct {
@@ -144,7 +152,7 @@ func TestPagesOpenWithoutComplaintOrRequestAtEveryWidth(t *testing.T) {
 		if err := Save(filepath.Join(dir, name), samples()[name]); err != nil {
 			t.Fatal(err)
 		}
-		for _, w := range windows {
+		for _, w := range looks() {
 			l := ask[layout](t, b, filepath.Join(dir, name, HTMLFile), w, measure)
 			b.keep(t, name+"-"+w.name)
 			if l.Overflow > 0 || !l.Styled || l.Charts < 2 || l.Nameless > 0 {
@@ -171,7 +179,7 @@ func TestTheFirstScreenSaysWhatBrokeForWhichKeyAndHowToReproduceIt(t *testing.T)
 		t.Fatal(err)
 	}
 	b := startBrowser(t)
-	for _, w := range windows {
+	for _, w := range looks() {
 		l := ask[layout](t, b, filepath.Join(dir, HTMLFile), w, measure)
 		for _, want := range []string{"violated", "exit code 1", "at-most-once", sampleKey, "executed twice", run.Reproduce, "42"} {
 			if !strings.Contains(l.FirstLines, want) {
@@ -193,7 +201,7 @@ func TestAnIndexOpensAndLinksToEveryRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := startBrowser(t)
-	for _, w := range windows {
+	for _, w := range looks() {
 		links := ask[[]string](t, b, filepath.Join(dir, IndexFile), w, `[...document.querySelectorAll('tbody a')].map(a => decodeURIComponent(a.pathname))`)
 		b.keep(t, "index-"+w.name)
 		for i, e := range entries {

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -64,16 +65,22 @@ func (p *printer) command(label, text string) {
 	}
 }
 
-// column is one column of a table. At most one is Flexible: it gives way where the table is too wide.
+// column is one column of a table. Where the table is too wide, the optional columns go first, the last before the others,
+// and then the flexible one is elided.
 type column struct {
 	Head     string
 	Right    bool
 	Flexible bool
+	Optional bool
 }
+
+// flexibleWidth is what a flexible column keeps before optional ones are dropped.
+const flexibleWidth = 14
 
 // table aligns rows under their heads, each line indented; a cell that cannot fit is elided in its middle. A style that is
 // given for a row applies to its first cell.
 func (p *printer) table(indent int, columns []column, rows [][]string, styles []style) {
+	columns, rows = p.drop(indent, columns, rows)
 	widths := p.fit(indent, columns, rows)
 	head := make([]string, len(columns))
 	for i, c := range columns {
@@ -111,9 +118,34 @@ func (p *printer) row(indent int, columns []column, widths []int, cells []string
 	p.line(b.String())
 }
 
-// fit is the width of each column: what its cells need, and what is left for the flexible one; if that is not enough, the
-// widest give way.
-func (p *printer) fit(indent int, columns []column, rows [][]string) []int {
+// drop leaves optional columns out until the others fit.
+func (p *printer) drop(indent int, columns []column, rows [][]string) ([]column, [][]string) {
+	for i := len(columns) - 1; i >= 0; i-- {
+		if !columns[i].Optional {
+			continue
+		}
+		need := indent + 2*(len(columns)-1)
+		for j, w := range natural(columns, rows) {
+			if columns[j].Flexible {
+				w = min(w, flexibleWidth)
+			}
+			need += w
+		}
+		if need <= p.width {
+			break
+		}
+		columns = slices.Delete(slices.Clone(columns), i, i+1)
+		kept := make([][]string, len(rows))
+		for r := range rows {
+			kept[r] = slices.Delete(slices.Clone(rows[r]), i, i+1)
+		}
+		rows = kept
+	}
+	return columns, rows
+}
+
+// natural is the width that each column's widest cell needs.
+func natural(columns []column, rows [][]string) []int {
 	widths := make([]int, len(columns))
 	for i, c := range columns {
 		widths[i] = utf8.RuneCountInString(c.Head)
@@ -121,25 +153,26 @@ func (p *printer) fit(indent int, columns []column, rows [][]string) []int {
 			widths[i] = max(widths[i], utf8.RuneCountInString(r[i]))
 		}
 	}
+	return widths
+}
+
+// fit is the width of each column: what its cells need, and what is left for the flexible one; if that is not enough, the
+// widest give way.
+func (p *printer) fit(indent int, columns []column, rows [][]string) []int {
+	widths := natural(columns, rows)
 	over := indent + 2*(len(columns)-1) - p.width
 	for _, w := range widths {
 		over += w
 	}
 	for i, c := range columns {
 		if c.Flexible && over > 0 {
-			give := min(over, max(0, widths[i]-16))
+			give := min(over, max(0, widths[i]-flexibleWidth))
 			widths[i] -= give
 			over -= give
 		}
 	}
-	for ; over > 0; over-- {
-		widest := 0
-		for i := range widths {
-			if widths[i] > widths[widest] {
-				widest = i
-			}
-		}
-		widths[widest] = max(1, widths[widest]-1)
+	for ; over > 0 && slices.Max(widths) > 1; over-- {
+		widths[slices.Index(widths, slices.Max(widths))]--
 	}
 	return widths
 }

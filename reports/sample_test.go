@@ -49,7 +49,7 @@ func cleanRun() verdict.Run {
 		},
 		Counts:   sampleCounts(),
 		Latency:  sampleLatency(),
-		Timeline: sampleTimeline(80, nil),
+		Timeline: sampleTimeline(40, nil),
 		Verdict:  verdict.Verdict{Scenario: "duplicate-key-race", Findings: sampleFindings()},
 		Files:    []string{"run.json", "history.jsonl.gz", "evidence.json", "latency.hlog", "junit.xml", "summary.md", "server-1.log", "server-2.log"},
 	}

@@ -101,7 +101,7 @@ func (p *printer) verdict(l lead) {
 
 func (p *printer) run(r verdict.Run, several bool) {
 	if several {
-		p.line(p.paint(bold, "── "+r.Scenario))
+		p.paragraph(bold, "── ", r.Scenario)
 		p.blank()
 	}
 	for _, f := range r.Verdict.Findings {
@@ -122,7 +122,7 @@ func (p *printer) violations(r verdict.Run, f verdict.Finding) {
 		return
 	}
 	n := max(f.Count, int64(len(f.Violations)))
-	p.line(p.paint(red, "✗ "+f.Invariant) + " violated: " + plural(n, "counterexample", "counterexamples"))
+	p.paragraph(red, "✗ ", f.Invariant+" violated: "+plural(n, "counterexample", "counterexamples"))
 	if m := meanings[f.Invariant]; m != "" {
 		p.paragraph(faint, "  ", m)
 	}
@@ -160,17 +160,17 @@ func (p *printer) attempts(e example) {
 	if len(e.Attempts) == 0 {
 		return
 	}
-	p.line("  operations, in ms since the first was sent, " + e.Start() + " into the run (● part of the contradiction):")
+	p.paragraph(plain, "  ", "operations, in ms since the first was sent, "+e.Start()+" into the run (● part of the contradiction):")
 	columns := []column{
 		{Head: ""},
 		{Head: "op", Right: true},
 		{Head: "try", Right: true},
-		{Head: "client", Right: true},
-		{Head: "replica", Right: true},
+		{Head: "client", Right: true, Optional: true},
+		{Head: "replica", Right: true, Optional: true},
 		{Head: "sent", Right: true},
 		{Head: "done", Right: true},
 		{Head: "answer"},
-		{Head: "request", Flexible: true},
+		{Head: "request", Flexible: true, Optional: true},
 	}
 	var rows [][]string
 	for _, a := range e.Attempts {
@@ -185,12 +185,12 @@ func (p *printer) attempts(e example) {
 	}
 	p.table(2, columns, rows, nil)
 	if e.More > 0 {
-		p.line("    … and " + plural(int64(e.More), "more attempt", "more attempts"))
+		p.paragraph(plain, "    … and ", plural(int64(e.More), "more attempt", "more attempts"))
 	}
 }
 
 func (p *printer) rows(t rowTable) {
-	p.line("  rows of " + t.Name + ":")
+	p.paragraph(plain, "  ", "rows of "+t.Name+":")
 	columns := make([]column, len(t.Columns))
 	for i, c := range t.Columns {
 		columns[i] = column{Head: c}
@@ -201,15 +201,14 @@ func (p *printer) rows(t rowTable) {
 		p.table(4, columns, t.Rows, nil)
 	}
 	if t.More > 0 {
-		p.line("    … and " + plural(int64(t.More), "more row", "more rows"))
+		p.paragraph(plain, "    … and ", plural(int64(t.More), "more row", "more rows"))
 	}
 }
 
 // narrow says that a table of rows would lose text in this width.
 func (p *printer) narrow(t rowTable) bool {
-	roomy := printer{width: 1 << 20}
 	need := 4 + 2*(len(t.Columns)-1)
-	for _, w := range roomy.fit(4, make([]column, len(t.Columns)), append([][]string{t.Columns}, t.Rows...)) {
+	for _, w := range natural(make([]column, len(t.Columns)), append([][]string{t.Columns}, t.Rows...)) {
 		need += w
 	}
 	return need > p.width
@@ -229,7 +228,7 @@ func (p *printer) rowLists(t rowTable) {
 }
 
 func (p *printer) invariants(fs []verdict.Finding) {
-	columns := []column{{Head: "status"}, {Head: "invariant"}, {Head: "looked at", Right: true}, {Head: "", Flexible: true}}
+	columns := []column{{Head: "status"}, {Head: "invariant"}, {Head: "looked at", Right: true, Optional: true}, {Head: "", Flexible: true}}
 	var rows [][]string
 	var styles []style
 	for _, f := range gravest(fs) {
@@ -244,8 +243,12 @@ func (p *printer) invariants(fs []verdict.Finding) {
 
 func (p *printer) gates(gs []verdict.Gate) {
 	columns := []column{
-		{Head: "gate"}, {Head: "", Flexible: true}, {Head: "limit", Right: true}, {Head: "value", Right: true},
-		{Head: "95 % interval", Right: true}, {Head: "samples", Right: true},
+		{Head: "gate"},
+		{Head: "", Flexible: true},
+		{Head: "limit", Right: true},
+		{Head: "value", Right: true},
+		{Head: "95 % interval", Right: true},
+		{Head: "samples", Right: true},
 	}
 	var rows [][]string
 	var styles []style
@@ -263,9 +266,9 @@ func (p *printer) gates(gs []verdict.Gate) {
 }
 
 func (p *printer) latencies(ls []latency.Summary) {
-	columns := []column{{Head: "latency", Flexible: true}, {Head: ""}, {Head: "samples", Right: true}}
+	columns := []column{{Head: "latency", Flexible: true}, {Head: ""}, {Head: "samples", Right: true, Optional: true}}
 	for _, q := range shownQuantiles {
-		columns = append(columns, column{Head: percentile(q), Right: true})
+		columns = append(columns, column{Head: percentile(q), Right: true, Optional: q != 0.99})
 	}
 	columns = append(columns, column{Head: "max", Right: true})
 	var rows [][]string

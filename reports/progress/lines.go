@@ -33,7 +33,7 @@ func (l *lines) update(done int64) {
 	}
 	left := "unknown"
 	if rate > 0 {
-		left = (time.Duration(float64(l.total-done) / rate * float64(time.Second))).Round(time.Second).String()
+		left = time.Duration(float64(l.total-done) / rate * float64(time.Second)).Round(time.Second).String()
 	}
 	fmt.Fprintf(l.w, "%s: %d of %d (%d %%), %.0f/s, %s left\n", l.name, done, l.total, 100*done/l.total, rate, left)
 }

@@ -199,7 +199,7 @@ func TestAHeldStepWaitsAndItsReleaseRunsIt(t *testing.T) {
 	s := newStage(t, r)
 	inserted := make(chan error, 1)
 	go func() { inserted <- s.insert(1) }()
-	<-held
+	await(s.ctx, t, held)
 	if n := s.rows(t); n != 0 {
 		t.Errorf("%d rows while the statement is held", n)
 	}
@@ -224,16 +224,12 @@ func TestAHeldStepIsToldWhenItsClientLeaves(t *testing.T) {
 	s := newStage(t, r)
 	inserted := make(chan error, 1)
 	go func() { inserted <- s.insert(1) }()
-	<-held
+	await(s.ctx, t, held)
 	_ = s.proxd.PgConn().Conn().Close()
 	if err := <-inserted; err == nil {
 		t.Error("answered although held")
 	}
-	select {
-	case <-told:
-	case <-s.ctx.Done():
-		t.Fatal("the controller was never told")
-	}
+	await(s.ctx, t, told)
 	eventually(s.ctx, t, "the step ended", func() bool { return r.count("INSERT") == 1 })
 	if got := r.last(t, "INSERT").outcome.End; got != pgwire.Unsent || s.rows(t) != 0 {
 		t.Errorf("ended %v", got)

@@ -121,7 +121,7 @@ func TestRefuseReachesWhatHangs(t *testing.T) {
 func TestResetBusyBreaksAfterTheStatementWentOut(t *testing.T) {
 	ctx, proxy := bounded(t), listen(t, pgwire.Options{})
 	direct := connect(ctx, t, cluster.Addr())
-	if _, err := direct.Exec(ctx, "CREATE TABLE busy(n int)"); err != nil {
+	if _, err := direct.Exec(ctx, "DROP TABLE IF EXISTS busy; CREATE TABLE busy(n int)"); err != nil {
 		t.Fatal(err)
 	}
 	conn := connect(ctx, t, proxy.Addr())
@@ -138,7 +138,7 @@ func TestResetBusyBreaksAfterTheStatementWentOut(t *testing.T) {
 func TestAHalfOpenPathRunsStatementsWhoseAnswersStayBehind(t *testing.T) {
 	ctx, proxy := bounded(t), listen(t, pgwire.Options{})
 	direct := connect(ctx, t, cluster.Addr())
-	if _, err := direct.Exec(ctx, "CREATE TABLE half(n int)"); err != nil {
+	if _, err := direct.Exec(ctx, "DROP TABLE IF EXISTS half; CREATE TABLE half(n int)"); err != nil {
 		t.Fatal(err)
 	}
 	conn := connect(ctx, t, proxy.Addr())

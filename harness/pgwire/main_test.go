@@ -95,6 +95,16 @@ func connect(ctx context.Context, t testing.TB, addr string) *pgx.Conn {
 	return conn
 }
 
+// await waits for what another goroutine announces by closing.
+func await(ctx context.Context, t testing.TB, event <-chan struct{}) {
+	t.Helper()
+	select {
+	case <-event:
+	case <-ctx.Done():
+		t.Fatal("waited in vain")
+	}
+}
+
 // eventually waits for a condition of another goroutine's making.
 func eventually(ctx context.Context, t testing.TB, what string, holds func() bool) {
 	t.Helper()

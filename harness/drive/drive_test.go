@@ -417,7 +417,7 @@ func TestAPhaseEndsAtItsBoundAndSaysSo(t *testing.T) {
 		<-time.After(5 * time.Millisecond)
 		ok(w, r)
 	})
-	ph := steady(1_000_000, 2)
+	ph := steady(5000, 2)
 	ph.Bound = 100 * ms
 	r := setUp(t, []string{url}, ph).drive(t)
 	if len(r.result.Doubts) != 1 || len(r.attempts) == 0 || len(r.attempts) > 1000 {

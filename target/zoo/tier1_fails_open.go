@@ -3,7 +3,8 @@ package zoo
 import "github.com/idemstorm/idemstorm/target/idempotency"
 
 var tier1FailsOpen = Variant{
-	Name: "tier1-fails-open",
+	Name:  "tier1-fails-open",
+	Class: "fails open",
 	Story: "The key store is down, and orders must go on: the error is logged and the order placed. Clients that saw a " +
 		"time-out retry, and are served again.",
 	Invariant: "fail-closed",

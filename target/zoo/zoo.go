@@ -33,8 +33,27 @@ type Variant struct {
 var All = []Variant{
 	// Claiming.
 	selectThenInsert,
+	insertWhereNotExists,
+	conflictSwallowed,
+	rowsAffectedIgnored,
+	lockMissingRow,
+	inProcessMutex,
+	inProcessMap,
+	getRunStore,
+	sessionLockThroughPool,
+	lockReleasedBeforeCommit,
+	redisClaimNotDurable,
+	noSecondLook,
+	missingRecordIsFresh,
 
 	// Staleness.
+	noFence,
+	thresholdTooShort,
+	retireByKey,
+	neverFreed,
+	stampedeAtExpiry,
+	lockKeptAsLongAsRecord,
+	recordExpiresWithLock,
 
 	// Completion and crash.
 
@@ -43,6 +62,10 @@ var All = []Variant{
 
 	// Outage.
 	tier1FailsOpen,
+	failsOpenOnTimeout,
+	failsOpenOnLostRead,
+	tier2FailsClosed,
+	noDeadline,
 
 	// Retention and privacy.
 

@@ -17,7 +17,8 @@ import (
 var pages = template.Must(template.New("pages").Funcs(template.FuncMap{
 	"glyph":       func(s verdict.Status) string { return glyphs[s] },
 	"statusclass": func(s verdict.Status) string { return strings.ReplaceAll(s.String(), " ", "") },
-	"duration":    duration, "millis": millis, "count": count, "started": started, "most": most,
+	"gatevalue":   gateValue, "gateinterval": gateInterval,
+	"duration": duration, "millis": millis, "count": count, "started": started, "most": most,
 	"looked": looked, "remark": remark, "quantiles": quantiles, "clipped": clipped,
 	"username": userName, "kindclass": kindClass,
 	"plural": func(n int64) string { return plural(n-1, "more counterexample", "more counterexamples") },
@@ -25,6 +26,7 @@ var pages = template.Must(template.New("pages").Funcs(template.FuncMap{
 	"minus":  func(a, b px) px { return a - b },
 	"dec":    func(n int) int { return n - 1 },
 	"long":   func(s string) bool { return len(s) > 48 }, // a cell that must wrap
+	"words":  shellWords,
 	"dict":   dict,
 }).ParseFS(templates, "templates/*.gohtml"))
 

@@ -85,8 +85,23 @@ func validity(v verdict.Verdict) []string {
 
 // gateSentence is one gate's figures in words.
 func gateSentence(g verdict.Gate) string {
-	return g.Name + " is " + duration(g.Value) + " (95 % interval " + duration(g.Low) + " to " + duration(g.High) + ", " +
+	return g.Name + " is " + gateValue(g) + " (95 % interval " + gateInterval(g) + ", " +
 		plural(g.Samples, "sample", "samples") + "), the limit is " + duration(g.Limit)
+}
+
+// gateValue is a dash where the percentile is not known: no request takes no time at all.
+func gateValue(g verdict.Gate) string {
+	if g.Value == 0 {
+		return dash
+	}
+	return duration(g.Value)
+}
+
+func gateInterval(g verdict.Gate) string {
+	if g.Low == 0 && g.High == 0 {
+		return dash
+	}
+	return duration(g.Low) + " to " + duration(g.High)
 }
 
 // gravest sorts findings for a table: violated, inconclusive, held, not judged; the order of the verdict within each.

@@ -19,7 +19,7 @@ const mostMarkdown = 64<<10 - 400
 var templates embed.FS
 
 var summary = template.Must(template.New("summary").Funcs(template.FuncMap{
-	"duration": duration, "count": count, "looked": looked, "remark": remark, "q": quantileText, "most": most,
+	"duration": duration, "count": count, "looked": looked, "remark": remark, "q": quantileText, "gatevalue": gateValue, "gateinterval": gateInterval, "most": most,
 	"glyph": func(s verdict.Status) string { return glyphs[s] },
 	"cell":  tableCell, "prose": escapeMarkdown, "code": codeSpan, "fence": codeBlock,
 }).ParseFS(templates, "templates/summary.md.tmpl"))

@@ -234,7 +234,7 @@ func interruptedRun() verdict.Run {
 func gateRun() verdict.Run {
 	r := cleanRun()
 	r.Verdict.Gates = []verdict.Gate{
-		{Name: "order fresh response p99", Status: verdict.Violated, Limit: dms(50), Value: dms(82.4), Low: dms(74), High: dms(99), Samples: 6400},
+		{Name: "order fresh response p99", Status: verdict.Violated, Limit: dms(10), Value: dms(12), Low: dms(10.8), High: dms(14.5), Samples: 6400},
 		{Name: "order replay response p90", Status: verdict.Held, Limit: dms(60), Value: dms(4.3), Low: dms(4), High: dms(5), Samples: 990},
 		{Name: "checkout fresh response p99", Status: verdict.NotJudged, Limit: dms(60), Samples: 12, Why: "the scenario does not claim it"},
 	}

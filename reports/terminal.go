@@ -254,8 +254,7 @@ func (p *printer) gates(gs []verdict.Gate) {
 	var styles []style
 	for _, g := range gs {
 		rows = append(rows, []string{
-			glyphs[g.Status] + " " + g.Status.String(), g.Name, duration(g.Limit), duration(g.Value),
-			duration(g.Low) + " to " + duration(g.High), count(g.Samples),
+			glyphs[g.Status] + " " + g.Status.String(), g.Name, duration(g.Limit), gateValue(g), gateInterval(g), count(g.Samples),
 		})
 		styles = append(styles, statusStyle(g.Status))
 	}

@@ -23,7 +23,7 @@ var (
 		verdict.ExitInconclusive: "inconclusive",
 	}
 	exitGlyphs = map[int]string{
-		verdict.ExitHeld: "✓", verdict.ExitViolated: "✗", verdict.ExitGate: "⧖", verdict.ExitInconclusive: "?",
+		verdict.ExitHeld: "✓", verdict.ExitViolated: "✗", verdict.ExitGate: "!", verdict.ExitInconclusive: "?",
 	}
 	exitMeanings = map[int]string{
 		verdict.ExitHeld:         "every judged invariant held and every gate was met",

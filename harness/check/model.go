@@ -124,7 +124,8 @@ func (l *life) claim(st recordState, i int, a *attempt) (next []any) {
 	if st.phase == absent {
 		next = append(next, taken)
 	}
-	if a.open() && st.phase == inFlight { // its unseen answer may have been that it retired a stale record
+	if a.open() && st.phase == inFlight && l.attempts[st.owner].sent+l.staleAfter <= l.lastDone() {
+		// Its unseen answer may have been that it retired a stale record, in time for somebody's answer to show it.
 		next = append(next, recordState{decided: left.decided})
 	}
 	return next

@@ -11,7 +11,8 @@ type claims struct {
 	claimers  int
 	openSince int64 // first sent of those whose claim may stay open for good
 	openUntil int64 // latest end of those whose claim ends with their answer
-	abandoned int64 // first sent of those that may leave a record in flight
+	agedOpen  bool  // one of the former is older than the stale threshold
+	agedUntil int64 // the same as openUntil, of those older than the threshold
 	failers   int
 	executors int
 }
@@ -30,6 +31,7 @@ type sweep struct {
 	occupied  *attempt // first to end with an answer that shows a record
 	fresh     *attempt
 	sent      int // attempts counted in
+	aged      int // attempts counted in as older than the stale threshold
 	steps     int // attempts touched, for the test that the work is linear
 }
 
@@ -58,11 +60,22 @@ func (l *life) judgeCounting() (broken *contradiction, steps int) {
 		}
 		s.remember(a)
 	}
-	return s.witness(), s.steps
+	return s.oneOwner(), s.steps
 }
 
-// countIn takes in every attempt sent by the moment.
+// countIn takes in every attempt sent by the moment, and what has grown old by it.
 func (s *sweep) countIn(until int64) {
+	for ; s.aged < len(s.attempts) && s.attempts[s.aged].sent <= until-s.staleAfter; s.aged++ {
+		s.steps++
+		a := &s.attempts[s.aged]
+		switch c := s.of(a); {
+		case !a.mayClaim():
+		case s.endsInFlight(a):
+			c.agedOpen = true
+		default:
+			c.agedUntil = max(c.agedUntil, a.done)
+		}
+	}
 	for ; s.sent < len(s.attempts) && s.attempts[s.sent].sent <= until; s.sent++ {
 		s.steps++
 		a := &s.attempts[s.sent]
@@ -84,7 +97,6 @@ func (s *sweep) countClaim(a *attempt) {
 	c.claimers++
 	if s.endsInFlight(a) {
 		c.openSince = min(c.openSince, a.sent)
-		c.abandoned = min(c.abandoned, a.sent)
 	} else {
 		c.openUntil = max(c.openUntil, a.done)
 	}
@@ -102,7 +114,7 @@ func (s *sweep) countClaim(a *attempt) {
 func (s *sweep) of(a *attempt) *claims {
 	c := s.byRequest[a.op.request]
 	if c == nil {
-		c = &claims{openSince: forever, openUntil: -1, abandoned: forever}
+		c = &claims{openSince: forever, openUntil: -1, agedUntil: -1}
 		s.byRequest[a.op.request] = c
 	}
 	return c
@@ -130,7 +142,7 @@ func (s *sweep) rule(a *attempt) *contradiction {
 		}
 		return s.failedRule(a)
 	case contract.AnswerStale:
-		if c.abandoned == forever || c.abandoned > a.done-s.staleAfter {
+		if !c.agedOpen && c.agedUntil < a.sent {
 			return &contradiction{rule: "no claim of the same request was old enough", at: a}
 		}
 		return s.ended(a)
@@ -223,18 +235,4 @@ func (s *sweep) remember(a *attempt) {
 	if a.recordSeen() && s.occupied == nil {
 		s.occupied = a
 	}
-}
-
-// witness wants an attempt that can have made the execution which the rows show.
-func (s *sweep) witness() *contradiction {
-	if s.executions != 1 {
-		return nil
-	}
-	for i := range s.attempts {
-		s.steps++
-		if s.mayExecute(&s.attempts[i]) {
-			return nil
-		}
-	}
-	return &contradiction{rule: "it was executed, and every answer says that it was not"}
 }

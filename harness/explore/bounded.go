@@ -9,7 +9,6 @@ type bounded struct {
 	level   int
 	buckets [][]prefix // by preemptions
 	current prefix
-	lost    int
 }
 
 // prefix is the beginning of a schedule; where it ends, the actor that runs goes on.
@@ -55,7 +54,6 @@ type boundedWalk struct {
 	last   int
 	spent  int // preemptions
 	done   prefix
-	found  [][]prefix
 }
 
 func (w *boundedWalk) choose(n int, m Moment, _ Footprint) (int, bool, error) {

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/idemstorm/idemstorm/harness/explore"
+	"github.com/idemstorm/idemstorm/harness/explore/lab"
+)
+
+// exploreFlags are what explore takes.
+type exploreFlags struct {
+	lab         lab.Options
+	search      explore.Options
+	replicas    int
+	noReduction bool
+	replay      string
+	out         string
+	json        bool
+}
+
+func newExploreCommand() *cobra.Command {
+	var f exploreFlags
+	cmd := &cobra.Command{
+		Use: "explore", Short: "Try every order of the statements of racing requests", Args: cobra.NoArgs,
+		Long: `Hold every statement of racing requests between the server and its database, and release them in every order.
+
+Two requests are explored completely; three and more with at most --preemptions switches away from a request that could
+have gone on. A violation is shown as the shortest schedule that was found, and saved as a file that --replay plays again.
+
+Exit codes: 0 no order breaks an invariant; 1 one does; 2 usage; 3 the server or its database could not be started;
+5 nothing broken was seen, and something kept it from being every order.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return runExplore(cmd.Context(), cmd.OutOrStdout(), f, cmd)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.lab.Variant, "variant", "", "explore this broken variant")
+	flags.StringVar(&f.lab.Case, "case", "duplicates", "what meets: "+caseNames())
+	flags.StringVar(&f.lab.Route, "route", "order", "route that the requests take: order, checkout")
+	flags.IntVar(&f.lab.Requests, "requests", 2, "how many requests race")
+	flags.StringVar(&f.lab.Isolation, "isolation", "", "read committed, repeatable read or serializable (default: the database's)")
+	flags.IntVar(&f.replicas, "replicas", 0, "1 puts all requests on one server process (default: one each)")
+	flags.BoolVar(&f.lab.Params, "params", false, "show bound parameters; they may hold secrets")
+	flags.DurationVar(&f.lab.Quiet, "quiet-after", 2*time.Second, "how long a request may do nothing outside the database")
+	flags.StringVar(&f.lab.BinDir, "pg-bin", "", "folder of the PostgreSQL binaries")
+	flags.IntVar(&f.search.Preemptions, "preemptions", 2, "bound on switches away from a request that could go on; -1 for none (default: none for two requests, 2 for more)")
+	flags.IntVar(&f.search.Schedules, "schedules", 0, "stop after this many schedules")
+	flags.DurationVar(&f.search.Time, "time", 0, "stop after this long")
+	flags.BoolVar(&f.search.KeepGoing, "all", false, "go on after the first violation, to see every outcome")
+	flags.BoolVar(&f.noReduction, "no-reduction", false, "play orders too that differ only in steps that commute")
+	flags.StringVar(&f.replay, "replay", "", "play the schedule of this file again")
+	flags.StringVar(&f.out, "out", "", "folder for result and schedule (default: none are written)")
+	flags.BoolVar(&f.json, "json", false, "print the result as JSON")
+	return cmd
+}
+
+func caseNames() string {
+	var names []string
+	for _, c := range lab.Cases {
+		names = append(names, c.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// complete fills in what follows from other flags, and refuses what does not fit.
+func (f *exploreFlags) complete(cmd *cobra.Command) error {
+	if !slices.Contains([]int{0, 1}, f.replicas) {
+		return fmt.Errorf("--replicas %d: either 1 for all requests, or 0 for one each", f.replicas)
+	}
+	f.lab.Shared = f.replicas == 1
+	f.search.Reduce = !f.noReduction
+	if !cmd.Flags().Changed("preemptions") && f.lab.Requests <= 2 {
+		f.search.Preemptions = explore.Unbounded
+	}
+	return f.lab.Validate()
+}
+
+func runExplore(ctx context.Context, w io.Writer, f exploreFlags, cmd *cobra.Command) error {
+	if err := f.complete(cmd); err != nil {
+		return exitWith(exitUsage, err)
+	}
+	var schedule *explore.Schedule
+	if f.replay != "" {
+		var err error
+		if schedule, err = explore.LoadSchedule(f.replay); err != nil {
+			return exitWith(exitUsage, err)
+		}
+		f.lab = f.lab.FromSetup(schedule.Setup)
+	}
+	l, clean, err := openLab(ctx, f.lab)
+	if err != nil {
+		return exitWith(exitUnreachable, err)
+	}
+	code, err := 0, error(nil)
+	if schedule != nil {
+		code, err = replaySchedule(ctx, w, l, schedule, f)
+	} else {
+		code, err = exploreAll(ctx, w, l, f)
+	}
+	if err := errors.Join(err, clean()); err != nil {
+		return exitWith(exitUnreachable, err)
+	}
+	if code != 0 {
+		return exitWith(code, errShown)
+	}
+	return nil
+}
+
+// openLab starts a lab on this very binary, in a folder that clean removes.
+func openLab(ctx context.Context, o lab.Options) (l *lab.Lab, clean func() error, err error) {
+	if o.Exe, err = os.Executable(); err != nil {
+		return nil, nil, fmt.Errorf("find this program: %w", err)
+	}
+	if o.Dir, err = os.MkdirTemp("", "idemstorm-explore-"); err != nil {
+		return nil, nil, fmt.Errorf("make a folder for the servers' logs: %w", err)
+	}
+	if l, err = lab.Open(ctx, o); err != nil {
+		return nil, nil, errors.Join(err, os.RemoveAll(o.Dir))
+	}
+	return l, func() error { return errors.Join(l.Close(ctx), os.RemoveAll(o.Dir)) }, nil
+}
+
+func exploreAll(ctx context.Context, w io.Writer, l *lab.Lab, f exploreFlags) (code int, err error) {
+	result, err := l.Explore(ctx, f.search)
+	if err != nil && !errors.Is(err, context.Canceled) {
+		return 0, err
+	}
+	return result.Exit(), errors.Join(saveExploration(f.out, result), showExploration(w, result, f))
+}
+
+func showExploration(w io.Writer, result explore.Result, f exploreFlags) error {
+	if f.json {
+		return printJSON(w, result)
+	}
+	if err := result.WriteText(w); err != nil || result.Schedule == nil {
+		return err
+	}
+	fmt.Fprintln(w)
+	if err := result.Schedule.WriteText(w); err != nil {
+		return err
+	}
+	if f.out != "" {
+		fmt.Fprintf(w, "\nPlay it again: idemstorm explore --replay %s\n", filepath.Join(f.out, scheduleFile))
+	}
+	return nil
+}
+
+const (
+	scheduleFile = "schedule.json"
+	resultFile   = "explore.json"
+)
+
+func saveExploration(dir string, result explore.Result) error {
+	if dir == "" {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("make the folder for the result: %w", err)
+	}
+	data, err := json.MarshalIndent(result, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write the result: %w", err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, resultFile), append(data, '\n'), 0o644); err != nil {
+		return fmt.Errorf("write the result: %w", err)
+	}
+	if result.Schedule == nil {
+		return nil
+	}
+	return result.Schedule.Save(filepath.Join(dir, scheduleFile))
+}
+
+// replaySchedule plays a saved schedule again. One that does not fit any more is inconclusive, not clean.
+func replaySchedule(ctx context.Context, w io.Writer, l *lab.Lab, s *explore.Schedule, f exploreFlags) (code int, err error) {
+	system, _, err := l.System()
+	if err != nil {
+		return 0, err
+	}
+	again, err := explore.Replay(ctx, system, s)
+	if errors.Is(err, explore.ErrDiverged) {
+		fmt.Fprintln(w, err)
+		return 5, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	if f.json {
+		err = printJSON(w, again)
+	} else {
+		err = again.WriteText(w)
+	}
+	if len(again.Outcome.Violated) > 0 {
+		return 1, err
+	}
+	return 0, err
+}

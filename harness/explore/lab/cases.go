@@ -1,0 +1,198 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/idemstorm/idemstorm/harness/contract"
+	"github.com/idemstorm/idemstorm/harness/explore"
+	"github.com/idemstorm/idemstorm/harness/history"
+	"github.com/idemstorm/idemstorm/harness/pgcluster"
+)
+
+// Case is one constellation of actors.
+type Case struct {
+	Name, Story string
+	actors      func(*Lab, Route) []explore.Actor
+	before      string // SQL that makes the rows of a schedule; $1 key, $2 user, $3 endpoint
+	erases      bool   // each schedule needs a user of its own
+	command     bool   // a command acts beside the requests
+}
+
+// Cases are the constellations that can be explored.
+var Cases = []Case{
+	{Name: "duplicates", Story: "identical requests under one key", actors: duplicates},
+	{Name: "mismatch", Story: "a request, and other requests under its key", actors: mismatches},
+	{Name: "stale", Story: "identical requests under a key whose first claim was abandoned", actors: duplicates, before: staleSQL},
+	{Name: "cleanup", Story: "identical requests under an expired key, beside the cleanup command", actors: withCleanup, before: expiredSQL, command: true},
+	{Name: "erase", Story: "identical requests of a user, beside the command that erases them", actors: withErase, erases: true, command: true},
+}
+
+const (
+	staleSQL = `
+INSERT INTO idempotency_keys (idem_key, scope_user_id, scope_endpoint, request_hash, created_at, locked_at, expires_at)
+SELECT $1, $2, $3, COALESCE((SELECT request_hash FROM idempotency_keys WHERE scope_user_id = $2 AND scope_endpoint = $3 LIMIT 1), ''),
+       NOW() - INTERVAL '1 hour', NOW() - INTERVAL '1 hour', NOW() + INTERVAL '1 hour'`
+
+	expiredSQL = `
+INSERT INTO idempotency_keys (idem_key, scope_user_id, scope_endpoint, request_hash, status, response_code, response_body,
+                              created_at, locked_at, expires_at)
+SELECT $1, $2, $3, COALESCE((SELECT request_hash FROM idempotency_keys WHERE scope_user_id = $2 AND scope_endpoint = $3 LIMIT 1), ''),
+       'completed', 201, '{}', NOW() - INTERVAL '2 days', NOW() - INTERVAL '2 days', NOW() - INTERVAL '1 day'`
+)
+
+func findCase(name string) (Case, error) {
+	names := make([]string, 0, len(Cases))
+	for _, c := range Cases {
+		if c.Name == name {
+			return c, nil
+		}
+		names = append(names, c.Name)
+	}
+	return Case{}, fmt.Errorf("no case %q; there are: %s", name, strings.Join(names, ", "))
+}
+
+func (l *Lab) requests() int { return l.opts.Requests }
+
+func (l *Lab) scenario() (explore.Scenario, error) {
+	c, err := findCase(l.opts.Case)
+	if err != nil {
+		return explore.Scenario{}, err
+	}
+	route, err := findRoute(l.opts.Route)
+	if err != nil {
+		return explore.Scenario{}, err
+	}
+	return explore.Scenario{
+		Name:   l.name(c),
+		Actors: c.actors(l, route),
+		Fresh:  func(ctx context.Context) (explore.Case, error) { return l.fresh(ctx, c) },
+		Judge: func(ctx context.Context, cs explore.Case, plays []explore.Play) (explore.Outcome, error) {
+			return l.judge.Case(ctx, cs, l.again(ctx, cs, route, plays), l.erasedNote(c, cs)...)
+		},
+	}, nil
+}
+
+// again sends one request more for an actor that was told to come again, so that what a schedule left behind is asked for once.
+func (l *Lab) again(ctx context.Context, cs explore.Case, r Route, plays []explore.Play) []explore.Play {
+	for i, play := range plays {
+		if len(play.Sent) == 1 && play.Answer.Class == string(contract.AnswerInFlight) {
+			a := l.patient().Send(ctx, time.Now().Add(-time.Duration(play.Sent[0].DoneNS)), cs, r.as(play.Sent[0]))
+			a.Settle = true
+			plays[i].Sent = append(plays[i].Sent, a)
+			return plays
+		}
+	}
+	return plays
+}
+
+func (l *Lab) name(c Case) string {
+	variant := l.opts.Variant
+	if variant == "" {
+		variant = "reference"
+	}
+	return fmt.Sprintf("%s: %d × %s, %s", variant, l.opts.Requests, l.opts.Route, c.Name)
+}
+
+// freshKey is a key that nobody has used, for the first user.
+func (l *Lab) freshKey() explore.Case {
+	user := l.fixture.Users[0]
+	return explore.Case{Key: uuid.NewString(), User: user.ID, Token: user.Token}
+}
+
+func (l *Lab) fresh(ctx context.Context, c Case) (explore.Case, error) {
+	out := l.freshKey()
+	if c.erases {
+		l.users++
+		if l.users >= len(l.fixture.Users) {
+			return out, errors.New("no user is left that was not erased yet")
+		}
+		user := l.fixture.Users[l.users]
+		out.User, out.Token = user.ID, user.Token
+	}
+	if c.before == "" {
+		return out, nil
+	}
+	return out, l.execute(ctx, c.before, out.Key, out.User, l.endpoint())
+}
+
+func (l *Lab) endpoint() string {
+	route, _ := l.contract().Route(l.opts.Route) // checked when the lab was opened
+	return route.Scope()
+}
+
+func (l *Lab) execute(ctx context.Context, sql string, args ...any) error {
+	conn, err := pgx.Connect(ctx, l.dsn)
+	if err != nil {
+		return fmt.Errorf("prepare a case: %w", err)
+	}
+	_, err = conn.Exec(ctx, sql, args...)
+	if err := errors.Join(err, conn.Close(ctx)); err != nil {
+		return fmt.Errorf("prepare a case: %w", err)
+	}
+	return nil
+}
+
+func (l *Lab) erasedNote(c Case, cs explore.Case) []history.Event {
+	if !c.erases {
+		return nil
+	}
+	return []history.Event{{Note: &history.Note{Kind: "erased", Text: strconv.FormatInt(cs.User, 10)}}}
+}
+
+func duplicates(l *Lab, r Route) (out []explore.Actor) {
+	for n := range l.requests() {
+		out = append(out, l.client(n).Actor(fmt.Sprintf("request %d", n+1), "request", r.request))
+	}
+	return out
+}
+
+func mismatches(l *Lab, r Route) []explore.Actor {
+	out := []explore.Actor{l.client(0).Actor("request", "", r.request)}
+	for n := 1; n < l.requests(); n++ {
+		out = append(out, l.client(n).Actor(fmt.Sprintf("other %d", n), "other", r.other))
+	}
+	return out
+}
+
+func withCleanup(l *Lab, r Route) []explore.Actor {
+	return append(duplicates(l, r), l.commandActor("cleanup", func(explore.Case) []string { return []string{"cleanup"} }))
+}
+
+func withErase(l *Lab, r Route) []explore.Actor {
+	return append(duplicates(l, r), l.commandActor("erase", func(c explore.Case) []string {
+		return []string{"erase", "--user", strconv.FormatInt(c.User, 10)}
+	}))
+}
+
+// commandActor runs a command of the binary, whose database lies behind a gate of its own.
+func (l *Lab) commandActor(name string, args func(explore.Case) []string) explore.Actor {
+	return explore.Actor{Name: name, Act: func(ctx context.Context, c explore.Case) explore.Play {
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		words := args(c)
+		if l.opts.Variant != "" {
+			words = append(words, "--variant", l.opts.Variant)
+		}
+		cmd := exec.CommandContext(ctx, l.opts.Exe, words...)
+		dsn, err := pgcluster.Via(l.dsn, l.command.Addr())
+		cmd.Env = append(cmd.Environ(), "DATABASE_URL="+dsn)
+		var out []byte
+		if err == nil {
+			out, err = cmd.CombinedOutput()
+		}
+		answer := explore.Answer{Class: "done", Body: strings.TrimSpace(string(out))}
+		if err != nil {
+			answer.Class = "failed"
+		}
+		return explore.Play{Answer: answer}
+	}}
+}

@@ -1,0 +1,335 @@
+// Package lab puts the bundled server, or a broken variant of it, under the explorer: a cluster whose own clocks are silenced, a
+// server process for each request, each behind two wire proxies, and the cases that they are explored in.
+//
+// It is to package explore what package harness is to a storm: the one place where the parts of an exploration meet. A
+// server of somebody else's needs another lab, not another explorer.
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/idemstorm/idemstorm/harness/contract"
+	"github.com/idemstorm/idemstorm/harness/evidence"
+	"github.com/idemstorm/idemstorm/harness/explore"
+	"github.com/idemstorm/idemstorm/harness/pgcluster"
+	"github.com/idemstorm/idemstorm/harness/pgwire"
+	"github.com/idemstorm/idemstorm/harness/provider"
+	"github.com/idemstorm/idemstorm/harness/subject"
+)
+
+// Options say what is explored. Exe and Dir are required.
+type Options struct {
+	Exe     string // binary with the commands serve, migrate, seed, cleanup and erase
+	Variant string // "" for the reference
+	Dir     string // takes the servers' logs
+	BinDir  string // PostgreSQL's binaries; "" looks for them
+
+	Case       string        // one of Cases; default duplicates
+	Route      string        // one of Routes; default order
+	Requests   int           // default 2
+	Shared     bool          // one server process for all requests, instead of one each
+	Isolation  string        // of the server's transactions; default read committed
+	StaleAfter time.Duration // default 30 s; crash points need it short
+	Quiet      time.Duration // see explore.StageOptions
+	Params     bool
+}
+
+// WithDefaults fills what is not set.
+func (o Options) WithDefaults() Options {
+	if o.Case == "" {
+		o.Case = Cases[0].Name
+	}
+	if o.Route == "" {
+		o.Route = Routes[0].Name
+	}
+	if o.Requests == 0 {
+		o.Requests = 2
+	}
+	if o.StaleAfter == 0 {
+		o.StaleAfter = 30 * time.Second
+	}
+	return o
+}
+
+// Validate says what cannot be explored.
+func (o Options) Validate() error {
+	o = o.WithDefaults()
+	if _, err := findCase(o.Case); err != nil {
+		return err
+	}
+	if _, err := findRoute(o.Route); err != nil {
+		return err
+	}
+	if o.Requests < 1 || o.Requests > 4 {
+		return fmt.Errorf("%d requests: between 1 and 4 can be explored", o.Requests)
+	}
+	return o.spec().Validate()
+}
+
+// patience is the server's own deadline: longer than any schedule holds a statement.
+const patience = 60 * time.Second
+
+func (o Options) spec() subject.Spec {
+	return subject.Spec{StaleAfter: o.StaleAfter, Deadline: patience, Pool: 8, StorePool: 8, Isolation: o.Isolation}
+}
+
+// settings silence what could come between two steps: time-outs, autovacuum, and the deadlock check, which must outlast a
+// schedule, so that it is always the first to wait that is chosen as the victim. A crash of the machine is not explored, so nothing is
+// forced to disk.
+var settings = map[string]string{
+	"autovacuum": "off", "deadlock_timeout": "1s", "lock_timeout": "0", "statement_timeout": "0",
+	"idle_in_transaction_session_timeout": "0", "max_connections": "100", "checkpoint_timeout": "1d",
+}
+
+// Lab is a running system and the stage that it is explored on.
+type Lab struct {
+	opts     Options
+	cluster  *pgcluster.Cluster
+	dsn      string
+	bundle   subject.Bundled
+	fixture  subject.Fixture
+	provider *provider.Provider
+	stage    *explore.Stage
+	judge    *explore.Judge
+	replicas []*subject.Replica
+	clients  []*explore.Client
+	proxies  []*pgwire.Proxy
+	command  *pgwire.Proxy // the path of commands, such as cleanup
+	users    int           // next of the fixture's that no schedule has had
+}
+
+const database = "explore"
+
+// fixtureUsers are more than an erasure case has schedules.
+const fixtureUsers = 5000
+
+// Open starts everything, in the order of need, and warms it up. The caller must Close it.
+func Open(ctx context.Context, o Options) (l *Lab, err error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	l = &Lab{opts: o.WithDefaults()}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, l.Close(ctx))
+			l = nil
+		}
+	}()
+	if err := l.openDatabase(ctx); err != nil {
+		return l, err
+	}
+	if err := l.startReplicas(ctx); err != nil {
+		return l, err
+	}
+	if err := l.openStage(ctx); err != nil {
+		return l, err
+	}
+	return l, l.warm(ctx)
+}
+
+func (l *Lab) openDatabase(ctx context.Context) (err error) {
+	if l.cluster, err = pgcluster.Start(ctx, pgcluster.Options{BinDir: l.opts.BinDir, Fast: true, Settings: settings}); err != nil {
+		return err
+	}
+	if err := l.cluster.CreateDatabase(ctx, database); err != nil {
+		return err
+	}
+	l.dsn = l.cluster.DSN(database)
+	l.bundle = subject.Bundled{Exe: l.opts.Exe, Variant: l.opts.Variant, Spec: l.opts.spec(), Dir: l.opts.Dir}
+	l.fixture, err = l.bundle.Prepare(ctx, l.dsn, subject.Seed{Users: fixtureUsers, Positions: 1, Cash: "1000000000000.00", Value: 1})
+	if err != nil {
+		return err
+	}
+	l.provider, err = provider.Start(ctx, provider.Options{Dir: l.opts.Dir})
+	return err
+}
+
+// processes is how many servers run: one for each request, so that every statement is surely its request's, or one for all. One more
+// than the requests takes the retries after a crash.
+func (l *Lab) processes() int {
+	if l.opts.Shared {
+		return 2
+	}
+	return l.opts.Requests + 1
+}
+
+func (l *Lab) startReplicas(ctx context.Context) error {
+	for n := 1; n <= l.processes(); n++ {
+		paths := subject.Paths{Provider: l.provider.URL()}
+		for _, dsn := range []*string{&paths.Database, &paths.Store} {
+			var err error
+			if _, *dsn, err = l.path(); err != nil {
+				return err
+			}
+		}
+		l.replicas = append(l.replicas, l.bundle.Replica(n, paths))
+	}
+	group, starting := errgroup.WithContext(ctx)
+	for _, replica := range l.replicas {
+		group.Go(func() error { return replica.Start(starting) })
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	var err error
+	l.command, _, err = l.path()
+	return err
+}
+
+// path opens one proxy and gives the address that leads through it.
+func (l *Lab) path() (*pgwire.Proxy, string, error) {
+	proxy, err := pgwire.Listen(pgwire.Options{Upstream: l.cluster.Addr(), Follow: true, Params: l.opts.Params})
+	if err != nil {
+		return nil, "", err
+	}
+	l.proxies = append(l.proxies, proxy)
+	dsn, err := pgcluster.Via(l.dsn, proxy.Addr())
+	return proxy, dsn, err
+}
+
+// openStage comes after the servers: a variant may change the schema when it starts.
+func (l *Lab) openStage(ctx context.Context) (err error) {
+	l.stage, err = explore.NewStage(ctx, explore.StageOptions{DSN: l.dsn, Quiet: l.opts.Quiet, Params: l.opts.Params})
+	if err != nil {
+		return err
+	}
+	for n := range l.replicas {
+		owner := n
+		if l.opts.Shared {
+			owner = explore.Shared
+		}
+		if n == len(l.replicas)-1 {
+			break // the retries' replica is never held
+		}
+		for _, proxy := range l.proxies[2*n : 2*n+2] {
+			if err := proxy.SetController(l.stage.Gate(owner)); err != nil {
+				return err
+			}
+		}
+	}
+	promise := l.contract()
+	l.judge = &explore.Judge{Contract: promise, Queries: evidence.Bundled(), DSN: l.dsn, Route: l.opts.Route}
+	for n, replica := range l.replicas {
+		l.clients = append(l.clients, explore.NewClient(replica.URL, n+1, promise))
+	}
+	return l.commandGate()
+}
+
+// commandGate gives the command that a case runs beside its requests a gate of its own.
+func (l *Lab) commandGate() error {
+	return l.command.SetController(l.stage.Gate(l.requests()))
+}
+
+func (l *Lab) contract() contract.Contract { return l.opts.spec().Contract() }
+
+// client is the n-th request's way to its server.
+func (l *Lab) client(n int) *explore.Client {
+	if l.opts.Shared {
+		return l.clients[0]
+	}
+	return l.clients[n]
+}
+
+// patient is the client that settles keys after a crash, by a server of its own.
+func (l *Lab) patient() *explore.Client { return l.clients[len(l.clients)-1] }
+
+// warmings is how often each server answers before it counts: connections are open then, and statements prepared.
+const warmings = 3
+
+func (l *Lab) warm(ctx context.Context) error {
+	route, err := findRoute(l.opts.Route)
+	if err != nil {
+		return err
+	}
+	for _, client := range l.clients {
+		for range warmings {
+			c := l.freshKey()
+			for range 2 { // fresh, then replayed
+				a := client.Send(ctx, time.Now(), c, route.request)
+				if a.Status == 0 || a.Status >= http.StatusInternalServerError {
+					return fmt.Errorf("warm up: %s %s answered %d %s", a.Method, a.Path, a.Status, a.Answer)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// System is the case that the lab was opened for.
+func (l *Lab) System() (explore.System, explore.Scenario, error) {
+	scenario, err := l.scenario()
+	return l.stage.System(scenario), scenario, err
+}
+
+// Reducible says whether commuting steps may be swapped on this lab, and if not, why.
+func (l *Lab) Reducible() (ok bool, why string) {
+	route, err := findRoute(l.opts.Route)
+	switch {
+	case err != nil:
+		return false, err.Error()
+	case l.opts.Shared:
+		return false, "requests that share a process may meet in its memory"
+	case l.opts.Isolation != "" && l.opts.Isolation != "read committed":
+		return false, "under " + l.opts.Isolation + " a snapshot sees all tables at once"
+	case route.charges:
+		return false, "requests may meet at the payment provider"
+	}
+	return true, ""
+}
+
+// Explore searches the lab's case. reduce asks for what Reducible allows.
+func (l *Lab) Explore(ctx context.Context, o explore.Options) (explore.Result, error) {
+	system, scenario, err := l.System()
+	if err != nil {
+		return explore.Result{}, err
+	}
+	allowed, _ := l.Reducible()
+	o.Reduce = o.Reduce && allowed
+	o.Classes = nil
+	for _, actor := range scenario.Actors {
+		o.Classes = append(o.Classes, actor.Class)
+	}
+	result, err := explore.Search(ctx, system, o)
+	result.Name, result.Actors = scenario.Name, scenario.Names()
+	if s := result.Schedule; s != nil {
+		s.Name, s.Actors, s.Setup = scenario.Name, scenario.Names(), l.setup()
+	}
+	return result, err
+}
+
+// Close takes everything down, whatever was started, also when ctx has ended.
+func (l *Lab) Close(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)
+	defer cancel()
+	var errs []error
+	for _, client := range l.clients {
+		client.Close()
+	}
+	for _, replica := range l.replicas {
+		if p := replica.Process(); p != nil {
+			errs = append(errs, p.Kill())
+		}
+	}
+	if l.judge != nil {
+		errs = append(errs, l.judge.Close(ctx))
+	}
+	if l.stage != nil {
+		errs = append(errs, l.stage.Close(ctx))
+	}
+	for _, proxy := range l.proxies {
+		errs = append(errs, proxy.Close())
+	}
+	if l.provider != nil {
+		errs = append(errs, l.provider.Close())
+	}
+	if l.cluster != nil {
+		errs = append(errs, l.cluster.Stop())
+	}
+	return errors.Join(errs...)
+}

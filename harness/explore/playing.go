@@ -1,0 +1,238 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/idemstorm/idemstorm/harness/pgwire"
+)
+
+// playing is one schedule on a stage. It implements Run.
+type playing struct {
+	stage    *Stage
+	scenario Scenario
+	c        Case
+	began    time.Time
+	changed  chan struct{} // something has happened since it was last looked at; holds one token
+	actors   sync.WaitGroup
+
+	mu       sync.Mutex // guards what follows
+	open     bool       // nothing is held any more
+	lanes    []*lane
+	known    map[*pgwire.Step]*holding
+	sessions map[wire]*session
+	events   Moment // what has happened since the last moment
+	seen     int    // counts changes
+}
+
+// lane is one actor's part of a schedule.
+type lane struct {
+	held    []*holding // waiting to be released
+	sent    []*holding // with the database
+	wires   []wire     // connections used, in that order
+	started bool
+	play    *Play // set when the actor has its answer
+	silent  bool  // given up on as quiet
+}
+
+// holding is a step at the gate or behind it.
+type holding struct {
+	step    Step
+	raw     *pgwire.Step
+	wire    wire
+	pid     int32
+	split   bool // its Sync becomes a step of its own
+	release chan pgwire.Action
+}
+
+func newPlaying(s *Stage, scenario Scenario, c Case) *playing {
+	p := &playing{
+		stage: s, scenario: scenario, c: c, began: time.Now(), changed: make(chan struct{}, 1),
+		known: map[*pgwire.Step]*holding{}, sessions: map[wire]*session{},
+	}
+	for range scenario.Actors {
+		p.lanes = append(p.lanes, &lane{})
+	}
+	return p
+}
+
+// start lets an actor loose; actors waits for it.
+func (p *playing) start(ctx context.Context, i int) {
+	p.mu.Lock()
+	p.lanes[i].started = true
+	p.mu.Unlock()
+	p.actors.Go(func() {
+		play := p.scenario.Actors[i].Act(ctx, p.c)
+		play.Answer.Actor = i
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.lanes[i].play = &play
+		p.events.Answers = append(p.events.Answers, play.Answer)
+		p.touch()
+	})
+}
+
+// touch says that something has happened. It is called with mu held.
+func (p *playing) touch() {
+	p.seen++
+	select {
+	case p.changed <- struct{}{}:
+	default:
+	}
+}
+
+// decide holds a step that belongs to the schedule. A client that goes away takes its step with it.
+func (p *playing) decide(ctx context.Context, g *gate, step *pgwire.Step) pgwire.Action {
+	h := p.hold(g, step)
+	if h == nil {
+		return pgwire.Action{}
+	}
+	select {
+	case action := <-h.release:
+		return action
+	case <-ctx.Done():
+		p.withdraw(h)
+		return pgwire.Action{}
+	}
+}
+
+// hold puts a step into its actor's lane, or returns nil for one that is to pass.
+func (p *playing) hold(g *gate, step *pgwire.Step) *holding {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	w := g.wire(step)
+	s := p.session(w)
+	described, counts := s.describe(step, p.stage)
+	if !counts || p.open {
+		return nil
+	}
+	actor, ok := p.attribute(g, w)
+	if !ok {
+		p.doubt("a statement came that belongs to no actor, and passed: " + described.SQL)
+		return nil
+	}
+	described.Actor = actor
+	l := p.lanes[actor]
+	described.Conn = l.ordinal(w)
+	h := &holding{
+		step: described, raw: step, wire: w, pid: int32(step.Conn.PID), split: described.Kind == Execute,
+		release: make(chan pgwire.Action, 1),
+	}
+	s.actor, s.pid = actor, h.pid
+	p.known[step] = h
+	l.held, l.silent = append(l.held, h), false
+	if len(l.held)+len(l.sent) > 1 {
+		p.doubt(fmt.Sprintf("%s used two connections at once: which of its statements came first was not chosen", p.scenario.Actors[actor].Name))
+	}
+	p.touch()
+	return h
+}
+
+// ordinal numbers an actor's connections by first use.
+func (l *lane) ordinal(w wire) int {
+	at := slices.Index(l.wires, w)
+	if at < 0 {
+		l.wires = append(l.wires, w)
+		at = len(l.wires) - 1
+	}
+	return at + 1
+}
+
+func (p *playing) withdraw(h *holding) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l := p.lanes[h.step.Actor]
+	l.held = without(l.held, h)
+	p.doubt(p.scenario.Actors[h.step.Actor].Name + "'s server did not wait for its statement, and hung up")
+	p.touch()
+}
+
+func without(list []*holding, h *holding) []*holding {
+	return slices.DeleteFunc(list, func(other *holding) bool { return other == h })
+}
+
+// ended takes in what became of a step.
+func (p *playing) ended(w wire, step *pgwire.Step, outcome pgwire.Outcome) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.session(w).ended(step, outcome)
+	h := p.known[step]
+	if h == nil {
+		return
+	}
+	delete(p.known, step)
+	l := p.lanes[h.step.Actor]
+	l.sent = without(l.sent, h)
+	p.events.Ended = append(p.events.Ended, Ended{
+		Step: h.step, End: outcome.End.String(), Tags: outcome.Tags, Rows: outcome.Rows, Code: outcome.Code,
+	})
+	p.touch()
+}
+
+func (p *playing) doubt(why string) { p.events.Notes = append(p.events.Notes, why) }
+
+// Release implements Run.
+func (p *playing) Release(step Step) error { return p.releaseBy(step, pgwire.Action{}) }
+
+// releaseBy lets a held step go, or makes the action happen to it.
+func (p *playing) releaseBy(step Step, action pgwire.Action) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l := p.lanes[step.Actor]
+	at := slices.IndexFunc(l.held, func(h *holding) bool { return h.step.mark() == step.mark() })
+	if at < 0 {
+		return fmt.Errorf("release %s: it is not held", step.mark())
+	}
+	h := l.held[at]
+	l.held = slices.Delete(l.held, at, at+1)
+	l.sent = append(l.sent, h)
+	action.SplitSync = h.split
+	p.sessions[h.wire].entered(h.raw, h.step.Footprint)
+	h.release <- action
+	p.seen++
+	return nil
+}
+
+// Finish implements Run.
+func (p *playing) Finish(ctx context.Context) (Outcome, error) {
+	if err := p.letGo(ctx); err != nil {
+		return Outcome{}, err
+	}
+	plays := make([]Play, len(p.lanes))
+	for i, l := range p.lanes {
+		plays[i] = *l.play
+	}
+	return p.scenario.Judge(ctx, p.c, plays)
+}
+
+// letGo releases everything, waits for the actors, and ends the schedule.
+func (p *playing) letGo(ctx context.Context) error {
+	p.mu.Lock()
+	p.open = true
+	for _, l := range p.lanes {
+		for _, h := range l.held {
+			h.release <- pgwire.Action{}
+		}
+		l.held = nil
+	}
+	p.mu.Unlock()
+	defer p.stage.current.CompareAndSwap(p, nil)
+	done := make(chan struct{})
+	go func() {
+		p.actors.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		<-done // the actors heed the same context
+		return ctx.Err()
+	case <-time.After(stuckAfter):
+		return errors.New("an actor got no answer although nothing was held any more")
+	}
+}

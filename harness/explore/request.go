@@ -1,0 +1,99 @@
+package explore
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/idemstorm/idemstorm/harness/contract"
+)
+
+// answerLimit bounds what is read of one answer (bytes).
+const answerLimit = 1 << 20
+
+// Request is what an HTTP actor asks for.
+type Request struct {
+	Method, Path, Body string
+	Meaning            string // equal for requests that ask for the same, whatever their spelling
+	ContentType        string // default application/json
+}
+
+// Client sends requests to one replica. It opens a connection for each, so that a server that was killed costs no stale one.
+type Client struct {
+	URL      func() string // of the replica, which may move
+	Replica  int           // from 1
+	Contract contract.Contract
+	HTTP     *http.Client
+}
+
+// NewClient makes a client without a limit of its own: the context bounds it.
+func NewClient(url func() string, replica int, c contract.Contract) *Client {
+	return &Client{URL: url, Replica: replica, Contract: c, HTTP: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 4}}}
+}
+
+// Close lets go of the client's idle connections.
+func (c *Client) Close() { c.HTTP.CloseIdleConnections() }
+
+// Actor makes an actor that sends one request and never again.
+func (c *Client) Actor(name, class string, r Request) Actor {
+	return Actor{Name: name, Class: class, Act: func(ctx context.Context, cs Case) Play {
+		began := time.Now()
+		a := c.Send(ctx, began, cs, r)
+		return Play{Answer: c.answer(a), Sent: []Attempt{a}}
+	}}
+}
+
+// Send makes one attempt. A lost answer is no error: it has status 0.
+func (c *Client) Send(ctx context.Context, zero time.Time, cs Case, r Request) (a Attempt) {
+	a = Attempt{Method: r.Method, Path: r.Path, Body: r.Body, Request: r.Meaning, Key: cs.Key, Replica: c.Replica}
+	a.SentNS = int64(time.Since(zero))
+	defer func() { a.DoneNS = int64(time.Since(zero)) }()
+	req, err := http.NewRequestWithContext(ctx, r.Method, c.URL()+r.Path, strings.NewReader(r.Body))
+	if err != nil {
+		return a
+	}
+	req.GetBody = nil // the transport must not send twice what was asked once
+	req.Header.Set("Idempotency-Key", cs.Key)
+	req.Header.Set("Content-Type", orJSON(r.ContentType))
+	if cs.Token != "" {
+		req.Header.Set("Authorization", "Bearer "+cs.Token)
+	}
+	resp, err := c.HTTP.Do(req)
+	if err != nil {
+		return a
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, answerLimit))
+	if err != nil {
+		return a
+	}
+	a.Status, a.Answer, a.Marked = resp.StatusCode, body, resp.Header.Get("Idempotency-Replayed") == "true"
+	return a
+}
+
+func orJSON(contentType string) string {
+	if contentType == "" {
+		return "application/json"
+	}
+	return contentType
+}
+
+// Lost is the class of an answer that never came.
+const Lost = "lost"
+
+func (c *Client) answer(a Attempt) Answer {
+	return Answer{Status: a.Status, Class: c.class(a), Body: string(a.Answer)}
+}
+
+func (c *Client) class(a Attempt) string {
+	if a.Status == 0 {
+		return Lost
+	}
+	class := c.Contract.Classify(a.Status, a.Marked, a.Answer)
+	if class == contract.AnswerUnknown {
+		return "unknown"
+	}
+	return string(class)
+}

@@ -58,6 +58,7 @@ const (
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
+	t.Parallel()
 	r := &rig{t: t, log: &lockedBuffer{}}
 	name := fmt.Sprintf("t%d", databases.Add(1))
 	admin := must(pgx.Connect(t.Context(), cluster.DSN("postgres")))

@@ -95,6 +95,7 @@ func (a timeAxis) breakUp(busy []period) (whole int64) {
 	return whole
 }
 
+// within counts the edges: intervals are closed, as in the history.
 func (p period) within(o period) bool { return o.from <= p.from && o.until >= p.until }
 
 // short is the width of a broken piece.
@@ -200,6 +201,7 @@ func (a timeAxis) step(room float64) int64 {
 	return math.MaxInt64 / 2
 }
 
+// ceilTo is the first multiple of step at or after v, for negative times too: an attempt may be due before the zero.
 func ceilTo(v, step int64) int64 {
 	c := v / step * step
 	if c < v {
@@ -242,6 +244,7 @@ func newLogAxis(values []time.Duration, y0, y1 float64) logAxis {
 	return logAxis{lo - 0.1, max(hi, lo+0.3) + 0.1, y0, y1}
 }
 
+// at puts what has no logarithm on the floor: a drawing of a damaged file is still a drawing.
 func (a logAxis) at(d time.Duration) float64 {
 	if d <= 0 {
 		return a.y0

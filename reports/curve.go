@@ -86,6 +86,7 @@ type plotLimit struct {
 	Text        string
 }
 
+// plot scales both axes to the data and the limits, so that a limit far above the curve is still seen.
 func (c curve) plot(width float64) curvePlot {
 	p := curvePlot{Width: px(width), Height: curveHeight + 40, Left: curveLeft, Right: px(width - 12), Top: 10, Bottom: curveHeight}
 	var values []time.Duration
@@ -117,6 +118,7 @@ func (c curve) plot(width float64) curvePlot {
 	return p
 }
 
+// newPlotLine connects the points as recorded: nothing is smoothed, and nothing drawn beyond the last supported percentile.
 func newPlotLine(s latency.Summary, x func(float64) float64, y logAxis) plotLine {
 	var b strings.Builder
 	for _, pt := range s.Curve {
@@ -125,6 +127,7 @@ func newPlotLine(s latency.Summary, x func(float64) float64, y logAxis) plotLine
 	return plotLine{Class: kindClass(s.Kind), Points: strings.TrimSpace(b.String()), Label: string(s.Kind)}
 }
 
+// newPlotLimit writes the text left of the mark, or right of it where the axis is too near.
 func newPlotLimit(l limit, p curvePlot, x, y px) plotLimit {
 	out := plotLimit{X: x, Y: y, TextX: x - 6, Anchor: "end", Text: l.text}
 	if float64(x-p.Left) < textWidth(l.text)+8 {
@@ -202,6 +205,7 @@ func (c curve) Rows() []curveRow {
 	return out
 }
 
+// pointText compares exactly, since the series of a group come with the same percentiles or with others.
 func pointText(points []latency.Point, q float64) string {
 	i := slices.IndexFunc(points, func(p latency.Point) bool { return cmp.Compare(p.Q, q) == 0 })
 	if i < 0 {

@@ -55,6 +55,7 @@ func examples(run verdict.Run) []example {
 	return out
 }
 
+// newExample joins by operation id alone. An operation that the run file does not hold is counted, not guessed.
 func newExample(run verdict.Run, f verdict.Finding, v verdict.Violation) example {
 	e := example{Invariant: f.Invariant, Violation: v, Tables: rowTables(v.Rows)}
 	cited := map[int64][]int{}
@@ -74,6 +75,7 @@ func newExample(run verdict.Run, f verdict.Finding, v verdict.Violation) example
 	return e
 }
 
+// caseAttempts takes all attempts of a cited operation: what happened around the cited one is what explains it.
 func caseAttempts(c verdict.Case, cited []int) []attempt {
 	var out []attempt
 	for i, a := range c.Attempts {
@@ -119,6 +121,7 @@ func (e example) bounds() (from, until int64) {
 	return from, until
 }
 
+// overlapping are the faults that touch the counterexample, in its own time.
 func (e example) overlapping(faults []span) []span {
 	var out []span
 	from, until := e.bounds()

@@ -46,6 +46,7 @@ type sheet struct {
 	Policy string // content security policy: nothing but this style and data: images
 }
 
+// newSheet allows the one style by its hash, so that markup that slipped through could not even be styled.
 func newSheet(title string) sheet {
 	hash := sha256.Sum256([]byte(stylesheet))
 	return sheet{
@@ -106,6 +107,7 @@ func quantiles(s latency.Summary) []latency.Quantile {
 	return out
 }
 
+// clipped sums up over all series what the histograms could not hold.
 func clipped(r verdict.Run) (n int64) {
 	for _, s := range r.Latency {
 		n += s.Clipped
@@ -113,6 +115,7 @@ func clipped(r verdict.Run) (n int64) {
 	return n
 }
 
+// shift is arithmetic for templates, which hand over coordinates and plain numbers alike.
 func shift(a px, b any) (px, error) {
 	switch b := b.(type) {
 	case px:

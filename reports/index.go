@@ -57,6 +57,7 @@ func WriteIndex(w io.Writer, entries []Entry) error {
 	return nil
 }
 
+// newIndexItem counts an inconclusive invariant among those that should have been judged, and not among those that held.
 func newIndexItem(e Entry) indexItem {
 	r := presentable(e.Run)
 	link := url.URL{Path: path.Join(e.Dir, HTMLFile)}

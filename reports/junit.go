@@ -80,6 +80,7 @@ func WriteJUnit(w io.Writer, runs ...verdict.Run) error {
 	return err
 }
 
+// newJUnitSuite puts the validity first: where it is in doubt, the cases below it are too.
 func newJUnitSuite(r verdict.Run) junitSuite {
 	s := junitSuite{Name: r.Scenario, Properties: []junitProperty{
 		{"seed", strconv.FormatUint(r.Seed, 10)},
@@ -109,6 +110,7 @@ type result struct {
 	text    string
 }
 
+// add maps the four statuses to the three results that the format knows beside passed; the zero status is skipped, never passed.
 func (s *junitSuite) add(r verdict.Run, name string, res result, took time.Duration) {
 	c := junitCase{Name: name, Class: sentence(".", "idemstorm", r.Scenario), Time: seconds(took)}
 	detail := &junitResult{Message: res.message, Type: res.status.String(), Text: res.text}
@@ -128,6 +130,7 @@ func (s *junitSuite) add(r verdict.Run, name string, res result, took time.Durat
 	s.Cases = append(s.Cases, c)
 }
 
+// validityResult is an error, not a failure: a doubtful run says nothing about the server.
 func validityResult(r verdict.Run) result {
 	why := validity(r.Verdict)
 	if len(why) == 0 {
@@ -136,6 +139,7 @@ func validityResult(r verdict.Run) result {
 	return result{verdict.Inconclusive, why[0], strings.Join(why, "\n")}
 }
 
+// findingResult carries every kept counterexample, since a CI page often is all that its reader can open.
 func findingResult(r verdict.Run, f verdict.Finding) result {
 	res := result{status: f.Status, message: f.Why}
 	if f.Status != verdict.Violated {
@@ -163,4 +167,5 @@ func (t *junitTotals) add(o junitTotals) {
 	t.Skipped += o.Skipped
 }
 
+// seconds is the unit of the format.
 func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', 3, 64) }

@@ -40,9 +40,12 @@ func collect(ctx context.Context, r *rig, o Options, opening []evidence.Account)
 	return evidence.Save(filepath.Join(o.Dir, FileEvidence), set)
 }
 
-// counters are nil when a replica does not answer any more: what it counted is lost.
+// counters are nil when a replica does not answer any more, or was started again: what it had counted is lost.
 func (r *rig) counters(ctx context.Context) (map[string]float64, error) {
 	for _, replica := range r.replicas {
+		if replica.Restarted() {
+			return nil, nil
+		}
 		select {
 		case <-replica.Process().Exited():
 			return nil, nil

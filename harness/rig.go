@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -27,13 +28,15 @@ type rig struct {
 	store    store
 	fixture  subject.Fixture
 	provider *provider.Provider
+	redis    *subject.Redis // nil where the scenario wants none
+	wire     bool           // the paths read statements
 	paths    []fault.Path
 	replicas []*subject.Replica
 }
 
 // build starts everything in dir, in the order of need. On an error what was started is taken down.
-func build(ctx context.Context, lab *Lab, bundle subject.Bundled, seed subject.Seed) (r *rig, err error) {
-	r = &rig{bundle: bundle}
+func build(ctx context.Context, lab *Lab, bundle subject.Bundled, seed subject.Seed, faults []fault.Spec) (r *rig, err error) {
+	r = &rig{bundle: bundle, wire: fault.NeedsWire(faults)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(fmt.Errorf("%w: %w", ErrUnreachable, err), r.close(ctx))
@@ -49,7 +52,21 @@ func build(ctx context.Context, lab *Lab, bundle subject.Bundled, seed subject.S
 	if r.provider, err = provider.Start(ctx, provider.Options{Dir: bundle.Dir}); err != nil {
 		return r, err
 	}
+	if err := r.startRedis(ctx); err != nil {
+		return r, err
+	}
 	return r, r.startReplicas(ctx)
+}
+
+func (r *rig) startRedis(ctx context.Context) (err error) {
+	if !r.bundle.Spec.Redis {
+		return nil
+	}
+	if r.redis, err = subject.NewRedis(filepath.Join(r.bundle.Dir, "redis.log")); err != nil {
+		return err
+	}
+	r.bundle.Redis = r.redis.Addr()
+	return r.redis.Start(ctx)
 }
 
 func (r *rig) startReplicas(ctx context.Context) error {
@@ -71,7 +88,7 @@ func (r *rig) startReplicas(ctx context.Context) error {
 func (r *rig) openPaths(n int) (subject.Paths, error) {
 	paths := subject.Paths{Provider: r.provider.URL()}
 	for target, dsn := range map[fault.Target]*string{fault.Database: &paths.Database, fault.Store: &paths.Store} {
-		proxy, err := pgwire.Listen(pgwire.Options{Upstream: r.store.addr})
+		proxy, err := pgwire.Listen(pgwire.Options{Upstream: r.store.addr, Follow: r.wire})
 		if err != nil {
 			return paths, fmt.Errorf("open the %s path of replica %d: %w", target, n, err)
 		}
@@ -133,6 +150,9 @@ func (r *rig) close(ctx context.Context) error {
 	}
 	if r.provider != nil {
 		errs = append(errs, r.provider.Close())
+	}
+	if r.redis != nil {
+		errs = append(errs, r.redis.Kill())
 	}
 	if r.store.drop != nil {
 		errs = append(errs, r.store.drop(ctx))

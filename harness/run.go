@@ -78,7 +78,7 @@ func Run(ctx context.Context, lab *Lab, o Options) (verdict.Run, error) {
 		return verdict.Run{}, err
 	}
 	o.Progress.Phase("start", 0)
-	r, err := build(ctx, lab, o.bundle(), o.seed())
+	r, err := build(ctx, lab, o.bundle(), o.seed(), o.Scenario.Faults)
 	if err != nil {
 		return verdict.Run{}, err
 	}
@@ -161,16 +161,16 @@ func (o Options) plan(f subject.Fixture) (*plan.Plan, error) {
 
 // storm drives the traffic while the faults strike, and returns when every key has settled or was given up.
 func storm(ctx context.Context, r *rig, o Options, p *plan.Plan, run *verdict.Run) (drive.Result, error) {
-	timeline, err := fault.NewTimeline(o.Scenario.Faults, fault.World{Paths: r.paths, Replicas: r.replicas})
-	if err != nil {
-		return drive.Result{}, err
-	}
 	writer, err := history.Create(filepath.Join(o.Dir, FileHistory))
 	if err != nil {
 		return drive.Result{}, err
 	}
 	zero := time.Now()
 	run.Started = zero
+	timeline, err := fault.NewTimeline(o.Scenario.Faults, r.world(zero, writer))
+	if err != nil {
+		return drive.Result{}, errors.Join(err, writer.Close())
+	}
 	healed := make(chan struct{})
 	var faults error
 	go func() {

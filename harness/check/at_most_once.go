@@ -30,7 +30,7 @@ func (ix *index) judgeOnce(sc *scope, s *sheet) {
 	}
 	if !sc.failedOpen() {
 		for _, list := range [][]execution{sc.orderExecutions(), sc.auditExecutions()} {
-			if twice := withinOneLife(list, sc.route.TTL, ix.contract.Deadline); len(twice) > 1 {
+			if twice := withinOneLife(list, sc.route.TTL, ix.contract.Deadline); len(twice) > max(1, sc.lives) {
 				s.violate(sc.executedTwice(twice))
 				return
 			}

@@ -79,6 +79,7 @@ type scope struct {
 	off       bool // overlapped a time when the middleware was switched off
 	expiring  bool // lasted longer than its records live: a key may then run again
 	erased    bool // its user was erased during the run
+	lives     int  // how often its record may have begun anew: once, and once more for each expiry that is noted
 }
 
 // deduplicates says whether the contract promises at most one execution for this scope, whatever happened: a key of a user, on a

@@ -21,6 +21,7 @@ type index struct {
 	windows  []window
 	flags    []flag
 	erased   map[int64]int64 // when a user was erased
+	expired  map[name]int    // how often a final record came to the end of its life, as notes say
 	endNS    int64           // the last thing that happened
 	healedNS int64           // the last heal; 0 without a fault
 	driven   int64           // end of the last attempt that was not sent to settle a key
@@ -33,7 +34,7 @@ type index struct {
 func newIndex(in Input) *index {
 	ix := &index{
 		contract: in.Contract, limits: in.Limits.withDefaults(), set: &in.Evidence,
-		named: map[name]*scope{}, erased: map[int64]int64{},
+		named: map[name]*scope{}, erased: map[int64]int64{}, expired: map[name]int{},
 	}
 	ix.addOperations(in)
 	ix.addEvents(in)

@@ -34,19 +34,23 @@ const (
 	flagGate       = "new_orders_disabled"
 )
 
-// Kinds of notes that bear on a judgement. An "erased" note's text is the user's id.
+// Kinds of notes that bear on a judgement. An "erased" note's text is the user's id, that of an
+// "expired" note the key, the user and the endpoint of a final record that came to the end of its life.
 const (
 	noteInterrupted = "interrupted"
 	noteFlag        = "flag"
 	noteErased      = "erased"
+	noteExpired     = "expired"
 )
 
 func (ix *index) addFault(f *history.Fault) {
 	ix.endNS = max(ix.endNS, f.AtNS)
 	w := ix.window(f)
 	switch f.Phase {
+	case history.FaultBegan:
+		w.began = f.AtNS
 	case history.FaultHealing:
-		w.healing = f.AtNS
+		w.healing = min(w.healing, f.AtNS)
 	case history.FaultHealed:
 		w.healing, w.healed = min(w.healing, f.AtNS), f.AtNS
 		ix.healedNS = max(ix.healedNS, f.AtNS)
@@ -63,9 +67,18 @@ func (ix *index) window(f *history.Fault) *window {
 	}
 	ix.windows = append(ix.windows, window{
 		id: f.ID, name: f.Name + " on " + f.On, began: f.AtNS, healing: forever, healed: forever, total: f.Total,
-		store: !strings.HasPrefix(f.On, "database"), database: !strings.HasPrefix(f.On, "store"),
+		store: !strings.HasPrefix(f.On, "database") && !bystander(f.On), database: !strings.HasPrefix(f.On, "store") && !bystander(f.On),
 	})
 	return &ix.windows[len(ix.windows)-1]
+}
+
+// bystander says whether a fault strikes something that leaves both ways to the databases alone.
+func bystander(on string) bool {
+	switch on {
+	case "flags", "jobs", "records", "provider":
+		return true
+	}
+	return false
 }
 
 func (ix *index) addNote(n *history.Note) {
@@ -79,10 +92,20 @@ func (ix *index) addNote(n *history.Note) {
 		if err == nil {
 			ix.flags = append(ix.flags, flag{at: n.AtNS, name: name, on: on})
 		}
+	case noteExpired:
+		ix.addExpired(n.Text)
 	case noteErased:
 		if user, err := strconv.ParseInt(strings.TrimSpace(n.Text), 10, 64); err == nil {
 			ix.erased[user] = n.AtNS
 		}
+	}
+}
+
+func (ix *index) addExpired(text string) {
+	key, rest, _ := strings.Cut(text, " ")
+	user, endpoint, _ := strings.Cut(rest, " ")
+	if id, err := strconv.ParseInt(user, 10, 64); err == nil {
+		ix.expired[name{key: key, user: id, endpoint: endpoint}]++
 	}
 }
 
@@ -101,6 +124,8 @@ func (ix *index) mark() {
 		if s.route != nil && s.route.TTL > 0 {
 			s.expiring = ix.endNS-s.firstSent() >= int64(s.route.TTL)
 		}
+		s.lives = 1 + ix.expired[s.name]
+		s.expiring = s.expiring || s.lives > 1
 		_, s.erased = ix.erased[s.user]
 		for i := range s.attempts {
 			ix.markBy(s, &s.attempts[i])
@@ -116,7 +141,7 @@ func (ix *index) markBy(s *scope, a *attempt) {
 	}
 	for _, w := range ix.windows {
 		if until >= w.began-m && (w.healed == forever || a.sent <= w.healed+m) {
-			s.disturbed = true
+			s.disturbed = s.disturbed || w.store || w.database
 			s.outage = s.outage || w.store
 		}
 	}

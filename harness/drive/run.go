@@ -127,6 +127,7 @@ func (d *driver) now() int64 { return int64(time.Since(d.Zero)) }
 
 // phase sends one phase. Its bound stops the sending of more; attempts in flight then still have their deadline.
 func (d *driver) phase(ctx context.Context, i int, ph plan.Phase) {
+	d.sleep(ctx, int64(ph.At))
 	total := d.Plan.Count(i)
 	d.Writer.Note(history.Note{AtNS: d.now(), Kind: "phase", Text: ph.Name})
 	end := d.progress.phase(ph.Name, total)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/idemstorm/idemstorm/harness/history"
+	"github.com/idemstorm/idemstorm/harness/pgcluster"
 	"github.com/idemstorm/idemstorm/harness/pgwire"
 	"github.com/idemstorm/idemstorm/harness/subject"
 )
@@ -21,12 +22,25 @@ type Kind struct {
 	Story  string           // one sentence for people: what client and server may see
 	On     []Target         // what it can strike
 	Total  bool             // nothing passes the path while it lasts
+	Wire   bool             // it reads statements: its paths must follow the protocol from their first byte
 	Check  func(Spec) error // refuses numbers that the kind cannot use; nil accepts all
 	Strike func(Spec, World) (Strike, error)
 }
 
 // Kinds lists every kind of fault.
-var Kinds = []Kind{refuse, reset, hang, slow, trickle, halfOpen, flapping}
+var Kinds = []Kind{
+	// The paths to the database.
+	refuse, reset, hang, slow, trickle, halfOpen, flapping,
+	// Single statements.
+	commitAckLost, statementDelay, errorShare,
+	// The servers.
+	replicaKill, replicaPause, replicaRestart, flagFlip,
+	// What runs beside the traffic, and the passing of time.
+	command, recordsAge, recordsExpire,
+	// What stands behind the servers.
+	providerSlow, providerFail, providerFailAfterActing, providerDown,
+	redisRestart, postgresKill, postgresPause, postgresRestart,
+}
 
 // Strike is one fault of a run, ready to be injected, and healed by the same value. Both are called once, Heal also when
 // Inject has failed.
@@ -38,10 +52,26 @@ type Strike interface {
 	Felt() int64
 }
 
-// World is what can be struck.
+// World is what can be struck. What a run does not have is left zero, and a fault that needs it is refused.
 type World struct {
-	Paths    []Path
-	Replicas []*subject.Replica
+	Paths      []Path
+	Replicas   []*subject.Replica
+	AdminToken string                                          // opens the replicas' admin routes
+	Command    func(ctx context.Context, args ...string) error // runs a command of the server's binary on its database
+	Database   string                                          // DSN that no fault of a path reaches
+	Provider   Provider                                        // the payment provider
+	Redis      *subject.Redis                                  // where a variant may keep its claims
+	Postgres   *pgcluster.Cluster                              // when it is ours and serves this run alone
+	Note       func(kind, text string)                         // records what the checks must know, at this moment
+}
+
+// Provider is the payment provider as faults change it.
+type Provider interface {
+	// Behave makes calls take delay and a share of them, 0 to 1, fail, if afterActing only once the charge is made.
+	Behave(delay time.Duration, failShare float64, afterActing bool) error
+	Down() error
+	Up(ctx context.Context) error
+	Calls() int64 // so far
 }
 
 // Path is the way of one replica to one of its databases.
@@ -61,10 +91,18 @@ type Fault struct {
 
 // on begins with the target's name, which the checks read.
 func (f *Fault) on() string {
-	if f.Spec.Replica == 0 {
-		return fmt.Sprintf("%s of all replicas", f.Spec.On)
+	on, replica := f.Spec.On, f.Spec.Replica
+	switch {
+	case on == Replica && replica == 0:
+		return "replicas, all"
+	case on == Replica:
+		return fmt.Sprintf("replica %d", replica)
+	case !f.Spec.isPath():
+		return string(on)
+	case replica == 0:
+		return fmt.Sprintf("%s of all replicas", on)
 	}
-	return fmt.Sprintf("%s of replica %d", f.Spec.On, f.Spec.Replica)
+	return fmt.Sprintf("%s of replica %d", on, replica)
 }
 
 // event is the fact that the fault entered a phase at a moment.

@@ -12,17 +12,21 @@ var anyPath = []Target{Store, Database, Both}
 // onPath makes the strike of a kind that changes the link of paths.
 func onPath(link func(Spec) pgwire.Link) func(Spec, World) (Strike, error) {
 	return func(s Spec, w World) (Strike, error) {
-		strike := &pathStrike{link: link(s)}
-		for _, p := range w.Paths {
-			if s.strikes(p) {
-				strike.paths = append(strike.paths, p)
-			}
-		}
-		if len(strike.paths) == 0 {
-			return nil, fmt.Errorf("nothing to strike: no %s path of replica %d", s.On, s.Replica)
-		}
-		return strike, nil
+		paths, err := struckPaths(s, w)
+		return &pathStrike{link: link(s), paths: paths}, err
 	}
+}
+
+func struckPaths(s Spec, w World) (struck []Path, err error) {
+	for _, p := range w.Paths {
+		if s.strikes(p) {
+			struck = append(struck, p)
+		}
+	}
+	if len(struck) == 0 {
+		return nil, fmt.Errorf("nothing to strike: no %s path of replica %d", s.On, s.Replica)
+	}
+	return struck, nil
 }
 
 func (s Spec) strikes(p Path) bool {

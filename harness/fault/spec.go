@@ -12,7 +12,7 @@ type Spec struct {
 	Kind    string        `yaml:"kind"`
 	At      time.Duration `yaml:"at"`      // since the run's zero
 	For     time.Duration `yaml:"for"`     // until healing begins
-	On      Target        `yaml:"on"`      // what it strikes
+	On      Target        `yaml:"on"`      // what it strikes; may be left out where the kind can strike one thing only
 	Replica int           `yaml:"replica"` // from 1; 0 strikes all
 
 	Delay     time.Duration `yaml:"delay,omitempty"`     // path-slow: added to every chunk, each way
@@ -20,6 +20,18 @@ type Spec struct {
 	Bandwidth int64         `yaml:"bandwidth,omitempty"` // path-trickle: bytes a second and connection
 	Bad       time.Duration `yaml:"bad,omitempty"`       // path-flapping: length of a bad stretch
 	Good      time.Duration `yaml:"good,omitempty"`      // path-flapping: length of a good stretch
+
+	Share     float64 `yaml:"share,omitempty"`     // of statements or calls, 0 to 1; 0 strikes all
+	Statement string  `yaml:"statement,omitempty"` // regular expression, any case, over a statement's SQL
+	Code      string  `yaml:"code,omitempty"`      // error-share: the SQLSTATE to answer
+
+	Flag  string        `yaml:"flag,omitempty"`  // flag: its name
+	Value bool          `yaml:"value,omitempty"` // flag: what it is while the fault lasts; the opposite afterwards
+	Run   string        `yaml:"run,omitempty"`   // command: cleanup or erase
+	Users int           `yaml:"users,omitempty"` // command erase: users 1 to this, in order
+	Every time.Duration `yaml:"every,omitempty"` // command, records-…: again in this interval while it lasts; 0 once
+	By    time.Duration `yaml:"by,omitempty"`    // records-age: how much older
+	State string        `yaml:"state,omitempty"` // records-…: final, in_flight, or all of them
 }
 
 // Target is what a fault strikes.
@@ -32,13 +44,46 @@ const (
 	Both     Target = "both"
 )
 
+// The other targets.
+const (
+	Replica         Target = "replica"  // the servers' processes
+	Flags           Target = "flags"    // switches of all servers
+	Jobs            Target = "jobs"     // commands beside the traffic
+	Records         Target = "records"  // the rows of the key store
+	PaymentProvider Target = "provider" // the payment provider
+	Redis           Target = "redis"    // the store of variants that claim there
+	Postgres        Target = "postgres" // the database server itself
+)
+
 var errEndless = errors.New("for: it is no length of time; a fault must end")
 
 // end is when healing begins.
 func (s Spec) end() time.Duration { return s.At + s.For }
 
+// complete fills in the target where there is no choice.
+func (s Spec) complete() Spec {
+	if kind, known := kindOf(s.Kind); known && s.On == "" && len(kind.On) == 1 {
+		s.On = kind.On[0]
+	}
+	return s
+}
+
+// NeedsWire says whether a fault reads statements, so that the paths must follow the protocol.
+func NeedsWire(specs []Spec) bool {
+	return slices.ContainsFunc(specs, func(s Spec) bool {
+		kind, known := kindOf(s.Kind)
+		return known && kind.Wire
+	})
+}
+
+// NeedsPostgres says whether a fault strikes PostgreSQL itself, which must then serve one run alone.
+func NeedsPostgres(specs []Spec) bool {
+	return slices.ContainsFunc(specs, func(s Spec) bool { return s.complete().On == Postgres })
+}
+
 // Validate refuses a fault that cannot strike; the error begins with the field's name.
 func (s Spec) Validate() error {
+	s = s.complete()
 	kind, known := kindOf(s.Kind)
 	switch {
 	case !known:
@@ -51,6 +96,10 @@ func (s Spec) Validate() error {
 		return fmt.Errorf("on: %q is none of %v", s.On, kind.On)
 	case s.Replica < 0:
 		return fmt.Errorf("replica: %d is not a replica's number; 0 is all", s.Replica)
+	case s.Share < 0 || s.Share > 1 || s.Share != s.Share:
+		return fmt.Errorf("share: %v is not between 0 and 1", s.Share)
+	case s.Every < 0:
+		return fmt.Errorf("every: %v is negative", s.Every)
 	case kind.Check != nil:
 		return kind.Check(s)
 	}
@@ -73,6 +122,7 @@ func ValidateAll(specs []Spec) error {
 }
 
 func (s Spec) overlaps(o Spec) bool {
+	s, o = s.complete(), o.complete()
 	sameTime := s.At < o.end() && o.At < s.end()
 	sameTarget := s.On == o.On || (s.On == Both && o.isPath()) || (o.On == Both && s.isPath())
 	sameReplica := s.Replica == o.Replica || s.Replica == 0 || o.Replica == 0

@@ -24,6 +24,7 @@ type Timeline struct {
 func NewTimeline(specs []Spec, w World) (*Timeline, error) {
 	t := &Timeline{}
 	for i, s := range specs {
+		s = s.complete()
 		kind, known := kindOf(s.Kind)
 		if !known {
 			return nil, fmt.Errorf("faults[%d].kind: %q is none of %v", i, s.Kind, names())

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"iter"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -21,10 +22,12 @@ type Shape struct {
 	Open   bool   // it can be sent in an open loop too
 	Groups bool   // its duplicates are released at one instant
 	build  func(*builder)
+
+	follows bool // it takes its keys from an earlier phase
 }
 
 // Shapes are all kinds of traffic that a phase may name.
-var Shapes = []Shape{raceShape, stormShape, spellingsShape, trafficShape, malformedShape}
+var Shapes = []Shape{raceShape, againShape, stormShape, spellingsShape, trafficShape, malformedShape}
 
 func findShape(name string) (Shape, bool) {
 	i := slices.IndexFunc(Shapes, func(s Shape) bool { return s.Name == name })
@@ -44,6 +47,7 @@ func shapeNames() (names []string) {
 // builder makes one phase's operations. Shapes call its methods in a fixed order, which is what makes a plan repeat.
 type builder struct {
 	planned
+	earlier  iter.Seq[history.Operation] // of the phase that this one follows
 	contract contract.Contract
 	accounts []Account
 	rnd      *rand.Rand // from seed, phase name and place: phases do not shift one another's numbers
@@ -65,8 +69,19 @@ type weighted struct {
 func (p *Plan) builder(i int) *builder {
 	ph := p.phases[i]
 	return &builder{
-		planned: ph, contract: p.in.Contract, accounts: p.in.Accounts, rnd: rand.New(phaseSource(p.in.Seed, ph.Name, i)),
+		planned: ph, earlier: p.named(ph.Of), contract: p.in.Contract, accounts: p.in.Accounts, rnd: rand.New(phaseSource(p.in.Seed, ph.Name, i)),
 		id: ph.first, group: ph.group,
+	}
+}
+
+// named yields the operations of a phase by its name.
+func (p *Plan) named(name string) iter.Seq[history.Operation] {
+	return func(yield func(history.Operation) bool) {
+		for i := range p.phases {
+			if p.phases[i].Name == name {
+				p.Phase(i)(yield)
+			}
+		}
 	}
 }
 
@@ -97,7 +112,10 @@ func (b *builder) run(yield func(history.Operation) bool) error {
 // send gives o its id and passes it on. It returns the id.
 func (b *builder) send(o history.Operation) int64 {
 	b.id++
-	o.ID = b.id
+	o.ID, o.Replica = b.id, b.Replica
+	if b.Service {
+		o.User = history.ServiceUser
+	}
 	if !b.stopped {
 		b.stopped = !b.yield(o)
 	}

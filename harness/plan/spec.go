@@ -55,7 +55,8 @@ const (
 // Phase is one stretch of the workload: one shape of traffic, with its numbers. Which numbers a shape uses, its file says.
 type Phase struct {
 	Name     string   `yaml:"name"`
-	Shape    string   `yaml:"shape"` // race, storm, spellings, traffic, malformed: see Shapes
+	Shape    string   `yaml:"shape"` // race, again, storm, spellings, traffic, malformed: see Shapes
+	At       Duration `yaml:"at"`    // it begins no earlier than this since the run's zero, as faults do
 	Loop     Loop     `yaml:"loop"`
 	Clients  int      `yaml:"clients"`  // closed loop: how many; open loop: bound on requests in flight
 	Rate     float64  `yaml:"rate"`     // open loop: arrivals a second
@@ -68,6 +69,9 @@ type Phase struct {
 	Hot        float64        `yaml:"hot"`        // share of operations that go to a few hot keys, 0 to 1
 	Refused    float64        `yaml:"refused"`    // share of keys whose action the subject must refuse (not enough cash), 0 to 1
 	Mix        map[string]int `yaml:"mix"`        // weight by route id
+	Of         string         `yaml:"of"`         // again: the earlier phase whose keys it uses
+	Replica    int            `yaml:"replica"`    // from 1: every operation goes to this one; 0 takes turns
+	Service    bool           `yaml:"service"`    // operations carry the service token: keys without a user
 
 	Deadline  Duration `yaml:"deadline"`  // bound on one attempt
 	GiveUp    Duration `yaml:"give_up"`   // clients hang up their first attempt after a time up to this

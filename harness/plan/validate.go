@@ -42,6 +42,9 @@ func (s Spec) Validate() error {
 		if err == nil && seen[ph.Name] {
 			err = fmt.Errorf("name: %q is already taken by another phase", ph.Name)
 		}
+		if shape, _ := findShape(ph.Shape); err == nil && shape.follows {
+			err = must(seen[ph.Of], "of: %q is no phase before this one", ph.Of)
+		}
 		if err != nil {
 			return fmt.Errorf("phases[%d].%w", i, err)
 		}
@@ -102,6 +105,8 @@ func (p Phase) validate(retries map[string]Retry) error {
 		within("clients", p.Clients, 1, maxClients),
 		within("keys", p.Keys, 0, maxOperations),
 		within("duplicates", p.Duplicates, 1, maxOperations),
+		within("at", p.At, 0, Duration(time.Hour)),
+		within("replica", p.Replica, 0, 16),
 		within("rate", p.Rate, 0, 1e6),
 		within("hot", p.Hot, 0, 1),
 		within("refused", p.Refused, 0, 1),
@@ -145,7 +150,7 @@ func (p Phase) validateShape() error {
 		)
 	}
 	return first(
-		must(p.Keys > 0, "keys: shape %s needs at least 1 in a closed loop", p.Shape),
+		must(p.Keys > 0 || s.follows, "keys: shape %s needs at least 1 in a closed loop", p.Shape),
 		must(!s.Groups || p.Duplicates <= maxGroup, "duplicates: %d at one instant are more than %d", p.Duplicates, maxGroup),
 	)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -20,6 +21,8 @@ type Handler struct {
 	mux     *http.ServeMux
 	ledger  *ledger
 	closing chan struct{} // closed by Close, ends all delays
+
+	received atomic.Int64 // charges asked for
 
 	mu      sync.Mutex
 	conduct *conduct
@@ -77,6 +80,9 @@ func NewHandler(dir string, behaviour Behaviour) (*Handler, error) {
 // ServeHTTP answers one call of the protocol.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.mux.ServeHTTP(w, r) }
 
+// Calls is how many charges have been asked for so far, whatever came of them.
+func (h *Handler) Calls() int64 { return h.received.Load() }
+
 // Ledger returns all charges, oldest first, as they are on disk.
 func (h *Handler) Ledger() ([]Charge, error) { return h.ledger.onDisk() }
 
@@ -110,6 +116,7 @@ func (h *Handler) Close() error {
 }
 
 func (h *Handler) postCharge(w http.ResponseWriter, r *http.Request) {
+	h.received.Add(1)
 	var request chargeRequest
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, bodyLimit)).Decode(&request); err != nil {
 		refuse(w, http.StatusBadRequest, fmt.Errorf("the body is not a charge: %w", err))

@@ -79,6 +79,9 @@ func (p *Provider) SetBehaviour(behaviour Behaviour) error {
 	return p.handler.SetBehaviour(behaviour)
 }
 
+// Calls is how many charges have been asked for so far, whatever came of them.
+func (p *Provider) Calls() int64 { return p.handler.Calls() }
+
 // Up listens again after Down. A provider that is up stays so.
 func (p *Provider) Up(ctx context.Context) error {
 	p.mu.Lock()

@@ -19,6 +19,7 @@ type Bundled struct {
 	Spec       Spec
 	Dir        string // takes logs and address files
 	AdminToken string
+	Redis      string // host:port of a redis for it; "" for none
 }
 
 // Seed asks for users that a run can spend.
@@ -43,6 +44,15 @@ func (b Bundled) Prepare(ctx context.Context, dsn string, seed Seed) (Fixture, e
 		return f, fmt.Errorf("read what seed printed: %w", err)
 	}
 	return f, nil
+}
+
+// Run runs a maintenance command on the database behind dsn, as the variant does it.
+func (b Bundled) Run(ctx context.Context, dsn string, args ...string) error {
+	if b.Variant != "" {
+		args = append(args, "--variant", b.Variant)
+	}
+	_, err := b.call(ctx, dsn, args...)
+	return err
 }
 
 // call runs one command of the binary to its end and returns what it printed.
@@ -70,6 +80,7 @@ func (b Bundled) Replica(n int, paths Paths) *Replica {
 				"IDEMPOTENCY_DATABASE_URL=" + paths.Store,
 				"PAYMENT_PROVIDER_URL=" + paths.Provider,
 				"ADMIN_TOKEN=" + b.AdminToken,
+				"IDEMSTORM_REDIS_ADDR=" + b.Redis,
 			},
 			Log: b.LogPath(n),
 		}
@@ -87,6 +98,11 @@ func (b Bundled) args(spec Spec, addr, addrFile string) []string {
 	}
 	if spec.Isolation != "" {
 		args = append(args, "--isolation", spec.Isolation)
+	}
+	for _, r := range spec.Contract().Routes {
+		if ttl, ok := spec.TTL[r.ID]; ok {
+			args = append(args, "--ttl", r.Scope()+"="+ttl.String())
+		}
 	}
 	if b.Variant != "" {
 		args = append(args, "--variant", b.Variant)

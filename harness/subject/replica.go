@@ -28,9 +28,10 @@ type Replica struct {
 	build func(addr, addrFile string) Command
 	dir   string
 
-	mu   sync.Mutex
-	proc *Process
-	addr string // host:port, fixed by the first start
+	mu     sync.Mutex
+	proc   *Process
+	addr   string // host:port, fixed by the first start
+	starts int
 }
 
 // NewReplica makes a replica that has not been started. build gives the command for a listen address (which may end in :0) and the file
@@ -53,6 +54,7 @@ func (r *Replica) Start(ctx context.Context) error {
 		return err
 	}
 	r.proc = proc
+	r.starts++
 	ctx, cancel := context.WithTimeout(ctx, readyWithin)
 	defer cancel()
 	if err := r.awaitReady(ctx, file); err != nil {
@@ -114,6 +116,13 @@ func (r *Replica) Process() *Process {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.proc
+}
+
+// Restarted says whether its process is not the first: what the first one counted is lost.
+func (r *Replica) Restarted() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.starts > 1
 }
 
 // Stop ends the process in order. A replica that was never started, or has ended, is no error.

@@ -21,6 +21,9 @@ type Spec struct {
 	Pool         int           `yaml:"pool"`          // connections of the handlers' pool; default 16
 	StorePool    int           `yaml:"store_pool"`    // connections of the key store's pool; default 16
 	Isolation    string        `yaml:"isolation"`     // of business transactions; default "read committed"
+	Redis        bool          `yaml:"redis"`         // give it a redis without persistence; the reference does not use it
+
+	TTL map[string]time.Duration `yaml:"ttl"` // life of records by route id; default what the contract says
 }
 
 // WithDefaults fills what is not set.
@@ -53,6 +56,9 @@ func (s Spec) Validate() error {
 	case s.Pool < 0 || s.Pool > 200 || s.StorePool < 0 || s.StorePool > 200:
 		return fmt.Errorf("subject: pool %d and store_pool %d must be between 1 and 200", s.Pool, s.StorePool)
 	}
+	if err := s.validateTTL(); err != nil {
+		return err
+	}
 	switch s.Isolation {
 	case "", "read committed", "repeatable read", "serializable":
 		return nil
@@ -60,10 +66,30 @@ func (s Spec) Validate() error {
 	return fmt.Errorf("subject.isolation: %q is none of read committed, repeatable read, serializable", s.Isolation)
 }
 
+// validateTTL accepts lives for routes that keep records.
+func (s Spec) validateTTL() error {
+	known := contract.ADR0138(0, 0)
+	for id, ttl := range s.TTL {
+		if r, ok := known.Route(id); !ok || r.TTL == 0 {
+			return fmt.Errorf("subject.ttl: %q is no route that keeps records", id)
+		}
+		if ttl <= 0 || ttl > known.MaxTTL {
+			return fmt.Errorf("subject.ttl.%s: %v is not between 0 and %v", id, ttl, known.MaxTTL)
+		}
+	}
+	return nil
+}
+
 // Contract is what the bundled server promises when started by s.
 func (s Spec) Contract() contract.Contract {
 	s = s.WithDefaults()
-	return contract.ADR0138(s.StaleAfter, s.Deadline)
+	c := contract.ADR0138(s.StaleAfter, s.Deadline)
+	for i := range c.Routes {
+		if ttl, ok := s.TTL[c.Routes[i].ID]; ok {
+			c.Routes[i].TTL = ttl
+		}
+	}
+	return c
 }
 
 // Account is one seeded user with the credential that the driver sends for it.

@@ -1,0 +1,17 @@
+package fault
+
+import "errors"
+
+// providerSlow makes charges take long; they are made all the same.
+var providerSlow = Kind{
+	Name:   "provider-slow",
+	Story:  "the payment provider takes delay for each charge",
+	On:     onlyProvider,
+	Strike: onProvider(func(s Spec) manners { return manners{delay: s.Delay} }),
+	Check: func(s Spec) error {
+		if s.Delay <= 0 {
+			return errors.New("delay: provider-slow needs a positive delay")
+		}
+		return nil
+	},
+}

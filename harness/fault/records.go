@@ -1,0 +1,65 @@
+package fault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// States of records that a spec may name.
+const (
+	stateAll      = ""
+	stateFinal    = "final"
+	stateInFlight = "in_flight"
+)
+
+func checkState(s Spec) error {
+	if !slices.Contains([]string{stateAll, stateFinal, stateInFlight}, s.State) {
+		return fmt.Errorf("state: %q is neither %s nor %s", s.State, stateFinal, stateInFlight)
+	}
+	return nil
+}
+
+// aged is a record that was made older.
+type aged struct { // in the order of agedSQL
+	Key      string
+	Endpoint string
+	User     int64
+	Final    bool
+}
+
+// agedSQL returns what an UPDATE changed; a record that was made older keeps its length of life, as one that time has made older does.
+const agedSQL = `
+RETURNING idem_key, scope_endpoint, COALESCE(scope_user_id, 0)::bigint, status <> 'in_flight'`
+
+// onRecords makes a strike that runs an UPDATE on the key store, past all proxies.
+func onRecords(s Spec, w World, sql string, args []any, changed func([]aged)) (Strike, error) {
+	if w.Database == "" || w.Note == nil {
+		return nil, errors.New("records: this subject's key store cannot be reached")
+	}
+	return &jobStrike{every: s.Every, do: func(ctx context.Context) (int64, error) {
+		list, err := changeRecords(ctx, w.Database, sql+agedSQL, args)
+		changed(list)
+		return int64(len(list)), err
+	}}, nil
+}
+
+func changeRecords(ctx context.Context, dsn, sql string, args []any) ([]aged, error) {
+	conn, err := pgx.Connect(ctx, dsn)
+	if err != nil {
+		return nil, fmt.Errorf("reach the key store: %w", err)
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	rows, err := conn.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, fmt.Errorf("make records older: %w", err)
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[aged])
+	if err != nil {
+		return nil, fmt.Errorf("make records older: %w", err)
+	}
+	return list, nil
+}

@@ -351,3 +351,16 @@ func TestALateControllerKnowsWhatWasPreparedBefore(t *testing.T) {
 		t.Errorf("statement %+v", got)
 	}
 }
+
+func TestAnOrderlyEndIsNoReset(t *testing.T) {
+	for _, opts := range []pgwire.Options{{}, {Follow: true}} {
+		ctx, proxy := bounded(t), listen(t, opts)
+		if err := connect(ctx, t, proxy.Addr()).Close(ctx); err != nil {
+			t.Error(err)
+		}
+		eventually(ctx, t, "the connection is over", func() bool { return proxy.Stats().Active == 0 })
+		if s := proxy.Stats(); s.Reset != 0 {
+			t.Errorf("%+v", s)
+		}
+	}
+}

@@ -50,7 +50,8 @@ func (l *ear) run(server io.Reader) error {
 			}
 		}
 		if err != nil {
-			return errors.Join(err, l.pass(l.buf, false))
+			_ = l.pass(l.buf, false) // half a message; the stream's end is what counts
+			return err
 		}
 	}
 }

@@ -1,0 +1,31 @@
+#!/bin/bash
+# pgx's own test suite, direct and through the wire proxy: the same tests must
+# pass. Exits 1 and names the difference if they do not.
+#
+# Usage: docs/bench/pgx-through-proxy.sh [package pattern...]   (default: . ./pgconn)
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+if [ -z "${DIRECT_DSN:-}" ]; then
+	exec go run ./harness/pgwire/wirebench "$PWD/docs/bench/pgx-through-proxy.sh" "$@"
+fi
+[ $# -gt 0 ] || set -- . ./pgconn
+work=$(mktemp -d)
+trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
+cp -r "$(go list -m -f '{{.Dir}}' github.com/jackc/pgx/v5)" "$work/pgx"
+chmod -R u+w "$work/pgx"
+cd "$work/pgx"
+"$PGBIN/psql" -q "$DIRECT_DSN" -c 'CREATE DATABASE pgx_test' 2>/dev/null || true
+
+results() { # DSN -> one line a test
+	PGX_TEST_DATABASE="${1/\/postgres?/\/pgx_test?}" go test -mod=mod -count=1 -p 1 -timeout 5m -json "${@:2}" 2>/dev/null |
+		sed -n 's/.*"Action":"\(pass\|fail\|skip\)".*"Package":"\([^"]*\)".*"Test":"\([^"]*\)".*/\2 \3 \1/p' | sort -u
+}
+results "$DIRECT_DSN" "$@" >"$work/direct"
+status=0
+for way in PROXIED FOLLOWED; do
+	dsn=${way}_DSN
+	results "${!dsn}" "$@" >"$work/$way"
+	echo "direct: $(grep -c ' pass$' "$work/direct") passed; $way: $(grep -c ' pass$' "$work/$way") passed"
+	diff "$work/direct" "$work/$way" || status=1
+done
+exit $status

@@ -100,10 +100,10 @@ func quiet(conn net.Conn) bool {
 		return false
 	}
 	var peekErr error
-	err = raw.Read(func(fd uintptr) bool {
+	// Control, not Read: pgx may have left a reader on the socket, which holds the lock that Read would wait for.
+	err = raw.Control(func(fd uintptr) {
 		var b [1]byte
 		_, _, peekErr = syscall.Recvfrom(int(fd), b[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
-		return true // never wait
 	})
 	return err == nil && (peekErr == syscall.EAGAIN || peekErr == syscall.EWOULDBLOCK)
 }

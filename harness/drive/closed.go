@@ -70,7 +70,7 @@ func (d *driver) client(ctx, more context.Context, queue <-chan job, begun *atom
 	c := &crowd{d: d}
 	defer c.close()
 	for j := range queue {
-		if d.finished.await(more, j.op.After) != nil || more.Err() != nil {
+		if d.finished.await(more, j.op.After) != nil || over(ctx, more) {
 			continue // the phase is over: drain
 		}
 		begun.Add(j.members())

@@ -256,7 +256,7 @@ func TestADeadlineMakesAnAttemptLost(t *testing.T) {
 	url := serve(t, func(http.ResponseWriter, *http.Request) { <-block })
 	defer close(block)
 	ph := steady(3, 3)
-	ph.Deadline = 30 * ms
+	ph.Deadline = 1000 * ms
 	r := setUp(t, []string{url}, ph).drive(t)
 	r.only(t, history.Lost, history.CauseTimeout, 3)
 	if len(r.result.Unsettled) != 3 {
@@ -265,20 +265,29 @@ func TestADeadlineMakesAnAttemptLost(t *testing.T) {
 }
 
 func TestAnImpatientClientHangsUpAndAsksAgainWithTheSameKey(t *testing.T) {
-	var n atomic.Int64
-	hungUp := make(chan struct{}, 10)
-	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+	type first struct{}
+	hungUp := make(chan struct{}, 1)
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
-		if n.Add(1) == 1 {
-			<-r.Context().Done() // only the client's hanging up ends this
-			hungUp <- struct{}{}
+		if r.Context().Value(first{}) == nil {
+			ok(w, r)
 			return
 		}
-		ok(w, r)
-	})
+		<-r.Context().Done() // only the client's hanging up ends this
+		hungUp <- struct{}{}
+	}))
+	connections := 0
+	s.Config.ConnContext = func(ctx context.Context, _ net.Conn) context.Context {
+		if connections++; connections == 1 {
+			return context.WithValue(ctx, first{}, true)
+		}
+		return ctx
+	}
+	s.Start()
+	defer s.Close()
 	ph := steady(1, 1)
 	ph.Impatient, ph.GiveUp, ph.Deadline, ph.Retry = 1, 20*ms, 30_000*ms, "thrice"
-	r := setUp(t, []string{url}, ph).drive(t)
+	r := setUp(t, []string{s.URL}, ph).drive(t)
 	<-hungUp
 	if len(r.attempts) != 2 || r.attempts[0].Cause != history.CauseGaveUp || r.attempts[1].Outcome != history.Returned || r.attempts[1].N != 2 {
 		t.Errorf("%+v", r.attempts)
@@ -418,7 +427,7 @@ func TestAPhaseEndsAtItsBoundAndSaysSo(t *testing.T) {
 		ok(w, r)
 	})
 	ph := steady(5000, 2)
-	ph.Bound = 100 * ms
+	ph.Bound = 1000 * ms
 	r := setUp(t, []string{url}, ph).drive(t)
 	if len(r.result.Doubts) != 1 || len(r.attempts) == 0 || len(r.attempts) > 1000 {
 		t.Errorf("%d attempts, doubts %q", len(r.attempts), r.result.Doubts)

@@ -87,19 +87,20 @@ func (l *lane) exchange(ctx context.Context, t *try, a *history.Attempt) {
 	s := &l.d.servers[replica]
 	var err error
 	l.request, err = s.appendRequest(l.request[:0], t.op, l.d.Credentials(t.op.User))
-	limit, cause := l.limit(t)
+	begun := l.d.now()
 	if err == nil {
-		err = l.connect(ctx, replica, time.Now().Add(limit))
+		err = l.connect(ctx, replica, l.at(begun+t.op.DeadlineNS))
 	}
 	if t.ready != nil {
 		t.ready()
 		<-t.release
-		t.intended = l.d.now()
-		a.IntendedNS = t.intended
+		begun = l.d.now()
+		a.IntendedNS = begun
 	}
 	a.SentNS = l.d.now()
+	until, cause := t.patience(begun, a.SentNS)
 	if err == nil {
-		err = l.send(ctx, replica, l.d.Zero.Add(time.Duration(a.SentNS)+limit))
+		err = l.send(ctx, replica, l.at(until))
 	}
 	if err != nil {
 		a.Outcome, a.Cause = history.Unsent, causeOf(ctx, err, history.CauseTimeout)
@@ -113,12 +114,17 @@ func (l *lane) exchange(ctx context.Context, t *try, a *history.Attempt) {
 	a.Outcome, a.Status, a.Marked, a.RetryAfter, a.Body = history.Returned, got.status, got.marked, got.retryAfter, got.body
 }
 
-// limit is how long the client waits for this attempt, and what it means when that has passed.
-func (l *lane) limit(t *try) (time.Duration, string) {
-	if g := t.op.GiveUpNS; g > 0 && g < t.op.DeadlineNS && t.n == 1 {
-		return time.Duration(g), history.CauseGaveUp
+// at is a moment of the run on the clock that deadlines use.
+func (l *lane) at(ns int64) time.Time { return l.d.Zero.Add(time.Duration(ns)) }
+
+// patience is until when the client waits for this attempt, and what it means when that has passed. The deadline runs from the beginning,
+// connecting included; a client that means to hang up early counts from the sending, so that it hangs up on a request that was sent.
+func (t *try) patience(begun, sent int64) (until int64, cause string) {
+	deadline := begun + t.op.DeadlineNS
+	if g := t.op.GiveUpNS; g > 0 && t.n == 1 && sent+g < deadline {
+		return sent + g, history.CauseGaveUp
 	}
-	return t.op.Deadline(), history.CauseTimeout
+	return deadline, history.CauseTimeout
 }
 
 // connect makes sure that there is a connection to the replica that looks usable.

@@ -129,7 +129,7 @@ func (p *pool) run(c chan work) {
 }
 
 func (p *pool) perform(c *crowd, w work) {
-	if p.d.finished.await(p.more, w.op.After) != nil {
+	if p.d.finished.await(p.more, w.op.After) != nil || over(p.ctx, p.more) {
 		return
 	}
 	late := time.Duration(p.d.now() - w.intended)

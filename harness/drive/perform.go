@@ -17,13 +17,13 @@ func (l *lane) perform(ctx, more context.Context, t try) {
 		if a.Outcome == history.Returned && meaning.Final() {
 			return
 		}
-		if t.n >= policy.Attempts || !wantsRetry(&a, meaning) || more.Err() != nil {
+		if t.n >= policy.Attempts || !wantsRetry(&a, meaning) || over(ctx, more) {
 			break
 		}
 		wait := policy.Wait(l.d.Plan.Seed(), t.op.ID, t.n, retryAfter(&a))
 		next := a.DoneNS + int64(wait)
 		l.d.sleep(more, next)
-		if more.Err() != nil {
+		if over(ctx, more) {
 			break
 		}
 		t = try{op: t.op, n: t.n + 1, intended: next}
@@ -32,6 +32,10 @@ func (l *lane) perform(ctx, more context.Context, t try) {
 		l.d.open.add(*t.op, t.n)
 	}
 }
+
+// over reports whether nothing more is to be begun. The run's end reaches the phase's context a moment later than the connections, so both
+// are looked at.
+func over(ctx, more context.Context) bool { return ctx.Err() != nil || more.Err() != nil }
 
 // wantsRetry says whether a client with retries left asks again: nothing came back, or what came back may change.
 func wantsRetry(a *history.Attempt, meaning contract.Answer) bool {

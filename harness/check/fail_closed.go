@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/idemstorm/idemstorm/harness/contract"
@@ -46,14 +47,14 @@ func (ix *index) judgeClosed(sc *scope, a *attempt, w *window, s *sheet) {
 	}
 }
 
-// refusedInOutage accepts what comes before the claim too (gates, bad requests), and any 5xx where the outage has taken the
-// handlers' own database along.
+// refusedInOutage accepts what comes before the claim too (authentication, gates, bad requests): a 503 is a refusal in whatever
+// words, and rows show if it was none. Where the outage has taken the handlers' own database along, any 5xx will do.
 func refusedInOutage(a *attempt, w *window) bool {
 	switch a.answer {
 	case contract.AnswerStoreDown, contract.AnswerGated, contract.AnswerRejected:
 		return true
 	}
-	return w.database && a.status >= 500
+	return a.status == http.StatusServiceUnavailable || w.database && a.status >= http.StatusInternalServerError
 }
 
 // judgeExecutedInside looks for executions by operations that can only have run during an outage, or that were refused for it

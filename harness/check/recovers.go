@@ -51,7 +51,11 @@ func (ix *index) judgeSettled(sc *scope, from int64, s *sheet) {
 			continue // never begun, or kept out by a gate until the end
 		}
 		s.look()
-		if f == nil || f.final > from+int64(ix.limits.Recovery) {
+		switch settled := f != nil && f.final <= from+int64(ix.limits.Recovery); {
+		case settled:
+		case ix.interrupted:
+			s.doubt = "the run was interrupted before the open keys had been asked for their final answers"
+		default:
 			s.violate(ix.stuck(sc, op, f, from))
 		}
 	}

@@ -164,6 +164,15 @@ var verdicts = []struct {
 		s.fault("store of all replicas", 0, 100)
 		s.ask(s.order(k1, "a"), 10, 20, contract.AnswerStoreDown)
 	}},
+	{"fail-closed", "503 in other words, before the claim", verdict.Held, func(s *story) {
+		s.fault("store of all replicas", 0, 100)
+		s.ask(s.order(k1, "a"), 10, 20, contract.AnswerFailed)
+		s.attempt(3).Status = 503
+	}},
+	{"fail-closed", "a failure past the claim", verdict.Violated, func(s *story) {
+		s.fault("store of all replicas", 0, 100)
+		s.ask(s.order(k1, "a"), 10, 20, contract.AnswerFailed)
+	}},
 	{"fail-closed", "acknowledged in an outage", verdict.Violated, func(s *story) {
 		s.fault("store of all replicas", 0, 100)
 		s.ask(s.order(k1, "a"), 10, 20, contract.AnswerFresh)
@@ -199,6 +208,11 @@ var verdicts = []struct {
 	{"fail-open", "tier 2 only fails", verdict.Violated, func(s *story) {
 		s.fault("store of all replicas", 0, 100)
 		s.ask(s.op(k1, 4, "checkout", "a"), 10, 20, contract.AnswerFailed)
+	}},
+	{"fail-open", "tier 2 fails without an outage too", verdict.Inconclusive, func(s *story) {
+		s.fault("store of all replicas", 5000, 6000)
+		s.ask(s.op(k1, 4, "checkout", "a"), 10, 20, contract.AnswerFailed)
+		s.ask(s.op(k1, 5, "checkout", "a"), 5300, 5400, contract.AnswerFailed)
 	}},
 	{"fail-open", "both databases were out", verdict.Inconclusive, func(s *story) {
 		s.fault("both of all replicas", 0, 100)

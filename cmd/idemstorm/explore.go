@@ -25,6 +25,8 @@ type exploreFlags struct {
 	replicas    int
 	noReduction bool
 	replay      string
+	crash       bool
+	cross       bool
 	out         string
 	json        bool
 }
@@ -48,7 +50,7 @@ Exit codes: 0 no order breaks an invariant; 1 one does; 2 usage; 3 the server or
 	flags.StringVar(&f.lab.Variant, "variant", "", "explore this broken variant")
 	flags.StringVar(&f.lab.Case, "case", "duplicates", "what meets: "+caseNames())
 	flags.StringVar(&f.lab.Route, "route", "order", "route that the requests take: order, checkout")
-	flags.IntVar(&f.lab.Requests, "requests", 2, "how many requests race")
+	flags.IntVar(&f.lab.Requests, "requests", 0, "how many requests race (default 2, and 1 beside a command)")
 	flags.StringVar(&f.lab.Isolation, "isolation", "", "read committed, repeatable read or serializable (default: the database's)")
 	flags.IntVar(&f.replicas, "replicas", 0, "1 puts all requests on one server process (default: one each)")
 	flags.BoolVar(&f.lab.Params, "params", false, "show bound parameters; they may hold secrets")
@@ -60,6 +62,8 @@ Exit codes: 0 no order breaks an invariant; 1 one does; 2 usage; 3 the server or
 	flags.BoolVar(&f.search.KeepGoing, "all", false, "go on after the first violation, to see every outcome")
 	flags.BoolVar(&f.noReduction, "no-reduction", false, "play orders too that differ only in steps that commute")
 	flags.StringVar(&f.replay, "replay", "", "play the schedule of this file again")
+	flags.BoolVar(&f.crash, "crash-points", false, "fail at every statement of one request instead, in every way")
+	flags.BoolVar(&f.cross, "cross", false, "with --crash-points: while a duplicate is on its way")
 	flags.StringVar(&f.out, "out", "", "folder for result and schedule (default: none are written)")
 	flags.BoolVar(&f.json, "json", false, "print the result as JSON")
 	return cmd
@@ -79,12 +83,21 @@ func (f *exploreFlags) complete(cmd *cobra.Command) error {
 		return fmt.Errorf("--replicas %d: either 1 for all requests, or 0 for one each", f.replicas)
 	}
 	f.lab.Shared = f.replicas == 1
-	f.search.Reduce = !f.noReduction
+	f.search.Reduce, f.search.Symmetry = !f.noReduction, !f.noReduction
 	if !cmd.Flags().Changed("preemptions") && f.lab.Requests <= 2 {
 		f.search.Preemptions = explore.Unbounded
 	}
+	if f.crash {
+		f.lab.StaleAfter, f.lab.Deadline = crashStaleAfter, crashDeadline
+	}
 	return f.lab.Validate()
 }
+
+// What crash points are struck with: a claim that was abandoned is to be found so soon.
+const (
+	crashStaleAfter = 300 * time.Millisecond
+	crashDeadline   = 2 * time.Second
+)
 
 func runExplore(ctx context.Context, w io.Writer, f exploreFlags, cmd *cobra.Command) error {
 	if err := f.complete(cmd); err != nil {
@@ -103,9 +116,12 @@ func runExplore(ctx context.Context, w io.Writer, f exploreFlags, cmd *cobra.Com
 		return exitWith(exitUnreachable, err)
 	}
 	code, err := 0, error(nil)
-	if schedule != nil {
+	switch {
+	case schedule != nil:
 		code, err = replaySchedule(ctx, w, l, schedule, f)
-	} else {
+	case f.crash:
+		code, err = crashAll(ctx, w, l, f)
+	default:
 		code, err = exploreAll(ctx, w, l, f)
 	}
 	if err := errors.Join(err, clean()); err != nil {
@@ -139,6 +155,18 @@ func exploreAll(ctx context.Context, w io.Writer, l *lab.Lab, f exploreFlags) (c
 	return result.Exit(), errors.Join(saveExploration(f.out, result), showExploration(w, result, f))
 }
 
+func crashAll(ctx context.Context, w io.Writer, l *lab.Lab, f exploreFlags) (code int, err error) {
+	result, err := l.Crash(ctx, f.cross, nil)
+	if err != nil {
+		return 0, err
+	}
+	err = saveJSON(f.out, crashFile, result)
+	if f.json {
+		return result.Exit(), errors.Join(err, printJSON(w, result))
+	}
+	return result.Exit(), errors.Join(err, result.WriteText(w))
+}
+
 func showExploration(w io.Writer, result explore.Result, f exploreFlags) error {
 	if f.json {
 		return printJSON(w, result)
@@ -159,9 +187,19 @@ func showExploration(w io.Writer, result explore.Result, f exploreFlags) error {
 const (
 	scheduleFile = "schedule.json"
 	resultFile   = "explore.json"
+	crashFile    = "crash.json"
 )
 
 func saveExploration(dir string, result explore.Result) error {
+	err := saveJSON(dir, resultFile, result)
+	if err != nil || dir == "" || result.Schedule == nil {
+		return err
+	}
+	return result.Schedule.Save(filepath.Join(dir, scheduleFile))
+}
+
+// saveJSON writes one file of the result's folder, if there is to be one.
+func saveJSON(dir, name string, result any) error {
 	if dir == "" {
 		return nil
 	}
@@ -172,13 +210,10 @@ func saveExploration(dir string, result explore.Result) error {
 	if err != nil {
 		return fmt.Errorf("write the result: %w", err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, resultFile), append(data, '\n'), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, name), append(data, '\n'), 0o644); err != nil {
 		return fmt.Errorf("write the result: %w", err)
 	}
-	if result.Schedule == nil {
-		return nil
-	}
-	return result.Schedule.Save(filepath.Join(dir, scheduleFile))
+	return nil
 }
 
 // replaySchedule plays a saved schedule again. One that does not fit any more is inconclusive, not clean.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -15,40 +17,50 @@ import (
 	"github.com/idemstorm/idemstorm/harness/verdict"
 )
 
-// Judge judges one schedule from its rows by the checks of every run. It reads only what names the schedule's key.
+// Judge judges one schedule from its rows by the checks of every run. It reads only what names the schedule's key. Its methods may
+// be called at once.
 type Judge struct {
 	Contract contract.Contract
 	Queries  evidence.Queries
 	DSN      string
 	Route    string // id of the contract's route that the requests take
-	// Waits says that keys were given the time to settle. A schedule alone is over in milliseconds, and whether a key recovers
-	// later is not for it to say.
-	Waits bool
+	// Recovery bounds the time from the end of a fault to the last key's final answer. Zero says that keys were given no
+	// time to settle: a schedule alone is over in milliseconds, and whether a key recovers later is not for it to say.
+	Recovery time.Duration
 
+	mu   sync.Mutex // guards conn
 	conn *pgx.Conn
 }
 
 // Close ends the judge's connection to the database.
 func (j *Judge) Close(ctx context.Context) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
 	if j.conn == nil {
 		return nil
 	}
 	return j.conn.Close(ctx)
 }
 
-// Case judges what the actors did, with further events that happened meanwhile, such as faults.
-func (j *Judge) Case(ctx context.Context, c Case, plays []Play, more ...history.Event) (Outcome, error) {
+// Beside is what happened under a schedule's key other than by its actors.
+type Beside struct {
+	Plays  []Play          // by others, before
+	Events []history.Event // faults, notes
+}
+
+// Case judges what the actors did.
+func (j *Judge) Case(ctx context.Context, c Case, plays []Play, beside Beside) (Outcome, error) {
 	rows, err := j.read(ctx, c.Key)
 	if err != nil {
 		return Outcome{}, err
 	}
-	operations, events := facts(c, j.Route, plays)
+	operations, events := facts(c, j.Route, slices.Concat(beside.Plays, plays))
 	v := check.Judge(check.Input{
 		Contract:   j.Contract,
 		Operations: each(operations),
-		Events:     each(append(more, events...)),
+		Events:     each(slices.Concat(beside.Events, events)),
 		Evidence:   rows.set,
-		Limits:     check.Limits{CrossKeys: -1},
+		Limits:     check.Limits{CrossKeys: -1, Recovery: j.Recovery},
 	})
 	out := Outcome{Executions: rows.executions(), Record: rows.record(), Rows: rows.text}
 	for _, play := range plays {
@@ -61,7 +73,7 @@ func (j *Judge) Case(ctx context.Context, c Case, plays []Play, more ...history.
 
 func (j *Judge) violations(v verdict.Verdict) (out []Violation) {
 	for _, f := range v.Findings {
-		if f.Status == verdict.Violated && (j.Waits || f.Invariant != "recovers") {
+		if f.Status == verdict.Violated && (j.Recovery > 0 || f.Invariant != "recovers") {
 			out = append(out, Violation{Invariant: f.Invariant, Sentence: f.Violations[0].Sentence})
 		}
 	}
@@ -133,6 +145,8 @@ func (r keyRows) record() string {
 }
 
 func (j *Judge) read(ctx context.Context, key string) (keyRows, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
 	if j.conn == nil || j.conn.IsClosed() {
 		conn, err := pgx.Connect(ctx, j.DSN)
 		if err != nil {

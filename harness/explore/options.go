@@ -4,10 +4,12 @@ import "time"
 
 // Options bound a search and say what it may leave out. The zero value leaves nothing out and stops after ten minutes.
 type Options struct {
-	// Reduce leaves out orders that differ from an explored one only in steps that commute, and orders that only swap the names of
-	// identical actors. It asks for a server whose actors share nothing but the database.
+	// Reduce leaves out orders that differ from an explored one only in steps that commute. It asks for actors that share
+	// nothing but the database, under READ COMMITTED, where each statement sees only the tables that it names.
 	Reduce bool
-	// Classes says which actors are identical: those of the same class. Without it all differ.
+	// Symmetry leaves out orders that only swap the names of identical actors.
+	Symmetry bool
+	// Classes says which actors are identical: those of the same non-empty class.
 	Classes []string
 	// Preemptions bounds how often a schedule may switch away from an actor that could go on; negative is no bound.
 	// A bounded search does not use sleep sets: what they leave out for a schedule within the bound may lie beyond it.
@@ -50,7 +52,7 @@ func (o Options) withDefaults() Options {
 // canonical tells whether a step may be chosen under symmetry: of identical actors that have not begun, only the first may begin.
 // Every schedule is one of these with names swapped. begun says which actors have released a step.
 func (o Options) canonical(step Step, begun []bool) bool {
-	if !o.Reduce || step.Actor >= len(o.Classes) || begun[step.Actor] {
+	if !o.Symmetry || step.Actor >= len(o.Classes) || begun[step.Actor] {
 		return true
 	}
 	for earlier := range step.Actor {

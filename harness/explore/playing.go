@@ -16,12 +16,12 @@ type playing struct {
 	stage    *Stage
 	scenario Scenario
 	c        Case
-	began    time.Time
 	changed  chan struct{} // something has happened since it was last looked at; holds one token
 	actors   sync.WaitGroup
 
-	mu       sync.Mutex // guards what follows
-	open     bool       // nothing is held any more
+	mu       sync.Mutex  // guards what follows
+	open     bool        // nothing is held any more
+	gone     pgwire.Verb // becomes of a held step whose client has gone: as a rule it was sent before, and counts
 	lanes    []*lane
 	known    map[*pgwire.Step]*holding
 	sessions map[wire]*session
@@ -51,7 +51,7 @@ type holding struct {
 
 func newPlaying(s *Stage, scenario Scenario, c Case) *playing {
 	p := &playing{
-		stage: s, scenario: scenario, c: c, began: time.Now(), changed: make(chan struct{}, 1),
+		stage: s, scenario: scenario, c: c, changed: make(chan struct{}, 1),
 		known: map[*pgwire.Step]*holding{}, sessions: map[wire]*session{},
 	}
 	for range scenario.Actors {
@@ -95,8 +95,7 @@ func (p *playing) decide(ctx context.Context, g *gate, step *pgwire.Step) pgwire
 	case action := <-h.release:
 		return action
 	case <-ctx.Done():
-		p.withdraw(h)
-		return pgwire.Action{}
+		return pgwire.Action{Verb: p.withdraw(h)}
 	}
 }
 
@@ -142,13 +141,14 @@ func (l *lane) ordinal(w wire) int {
 	return at + 1
 }
 
-func (p *playing) withdraw(h *holding) {
+func (p *playing) withdraw(h *holding) pgwire.Verb {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	l := p.lanes[h.step.Actor]
 	l.held = without(l.held, h)
 	p.doubt(p.scenario.Actors[h.step.Actor].Name + "'s server did not wait for its statement, and hung up")
 	p.touch()
+	return p.gone
 }
 
 func without(list []*holding, h *holding) []*holding {
@@ -202,11 +202,7 @@ func (p *playing) Finish(ctx context.Context) (Outcome, error) {
 	if err := p.letGo(ctx); err != nil {
 		return Outcome{}, err
 	}
-	plays := make([]Play, len(p.lanes))
-	for i, l := range p.lanes {
-		plays[i] = *l.play
-	}
-	return p.scenario.Judge(ctx, p.c, plays)
+	return p.scenario.Judge(ctx, p.c, p.plays())
 }
 
 // letGo releases everything, waits for the actors, and ends the schedule.

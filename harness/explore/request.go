@@ -39,17 +39,16 @@ func (c *Client) Close() { c.HTTP.CloseIdleConnections() }
 // Actor makes an actor that sends one request and never again.
 func (c *Client) Actor(name, class string, r Request) Actor {
 	return Actor{Name: name, Class: class, Act: func(ctx context.Context, cs Case) Play {
-		began := time.Now()
-		a := c.Send(ctx, began, cs, r)
+		a := c.Send(ctx, cs, r)
 		return Play{Answer: c.answer(a), Sent: []Attempt{a}}
 	}}
 }
 
 // Send makes one attempt. A lost answer is no error: it has status 0.
-func (c *Client) Send(ctx context.Context, zero time.Time, cs Case, r Request) (a Attempt) {
+func (c *Client) Send(ctx context.Context, cs Case, r Request) (a Attempt) {
 	a = Attempt{Method: r.Method, Path: r.Path, Body: r.Body, Request: r.Meaning, Key: cs.Key, Replica: c.Replica}
-	a.SentNS = int64(time.Since(zero))
-	defer func() { a.DoneNS = int64(time.Since(zero)) }()
+	a.SentNS = int64(time.Since(cs.Began))
+	defer func() { a.DoneNS = int64(time.Since(cs.Began)) }()
 	req, err := http.NewRequestWithContext(ctx, r.Method, c.URL()+r.Path, strings.NewReader(r.Body))
 	if err != nil {
 		return a
@@ -83,11 +82,39 @@ func orJSON(contentType string) string {
 // Lost is the class of an answer that never came.
 const Lost = "lost"
 
-func (c *Client) answer(a Attempt) Answer {
-	return Answer{Status: a.Status, Class: c.class(a), Body: string(a.Answer)}
+// patientPause is how long the patient client waits between two attempts.
+const patientPause = 20 * time.Millisecond
+
+// Settle sends a request again and again until its key's fate is decided, as a client does that must know; give bounds it.
+func (c *Client) Settle(ctx context.Context, cs Case, r Request, give time.Duration) (attempts []Attempt) {
+	ctx, cancel := context.WithTimeout(ctx, give)
+	defer cancel()
+	ticker := time.NewTicker(patientPause)
+	defer ticker.Stop()
+	for {
+		a := c.Send(ctx, cs, r)
+		a.Settle = true
+		attempts = append(attempts, a)
+		if contract.Answer(c.Class(a)).Final() {
+			return attempts
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return attempts
+		}
+	}
 }
 
-func (c *Client) class(a Attempt) string {
+// Final tells whether an attempt decided its key's fate.
+func (c *Client) Final(a Attempt) bool { return contract.Answer(c.Class(a)).Final() }
+
+func (c *Client) answer(a Attempt) Answer {
+	return Answer{Status: a.Status, Class: c.Class(a), Body: string(a.Answer)}
+}
+
+// Class names an attempt's answer by the contract, or Lost.
+func (c *Client) Class(a Attempt) string {
 	if a.Status == 0 {
 		return Lost
 	}

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"time"
 )
 
 // Scenario is what is let loose on the system: who acts, on what, and how the end is judged.
@@ -17,8 +18,9 @@ type Scenario struct {
 
 // Case is what one schedule acts on.
 type Case struct {
-	Number int    // counts schedules from 1
-	Key    string // the idempotency key
+	Number int       // counts schedules from 1
+	Began  time.Time // zero of the schedule's times
+	Key    string    // the idempotency key
 	User   int64
 	Token  string
 }

@@ -25,7 +25,7 @@ func Search(ctx context.Context, system System, o Options) (Result, error) {
 		p = newBounded(o)
 	}
 	s := &search{system: system, opts: o, planner: p, began: time.Now()}
-	s.result = Result{Preemptions: o.Preemptions, Reduced: o.Reduce}
+	s.result = Result{Preemptions: o.Preemptions, Reduced: o.Reduce || o.Symmetry}
 	err := s.all(ctx)
 	s.result.Took = time.Since(s.began)
 	return s.result, err

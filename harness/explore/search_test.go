@@ -57,7 +57,7 @@ func TestIndependentActorsNeedOneSchedule(t *testing.T) {
 
 func TestIdenticalActorsAreExploredOnce(t *testing.T) {
 	system := &sim{programs: [][]op{program("write", "a", 3), program("write", "a", 3)}}
-	got := searched(t, system, Options{Reduce: true, Classes: []string{"x", "x"}, Preemptions: Unbounded})
+	got := searched(t, system, Options{Reduce: true, Symmetry: true, Classes: []string{"x", "x"}, Preemptions: Unbounded})
 	if want := binomial(6, 3) / 2; got.Schedules != want {
 		t.Errorf("%d schedules, want half of C(6,3), %d", got.Schedules, want)
 	}
@@ -155,7 +155,7 @@ func TestSymmetryReachesTheSameOutcomesUpToNames(t *testing.T) {
 			classes = append(classes, "same")
 		}
 		full := searched(t, system, Options{Preemptions: Unbounded})
-		reduced := searched(t, system, Options{Preemptions: Unbounded, Reduce: true, Classes: classes})
+		reduced := searched(t, system, Options{Preemptions: Unbounded, Reduce: true, Symmetry: true, Classes: classes})
 		if diff := cmp.Diff(upToNames(full, n), upToNames(reduced, n)); diff != "" {
 			rt.Fatalf("outcomes differ (- all, + symmetric):\n%s", diff)
 		}
@@ -220,7 +220,7 @@ func checkThenWrite() *sim {
 func TestACounterexampleHasTheFewestPreemptionsAndRepeats(t *testing.T) {
 	var first *Schedule
 	for range 50 {
-		got := searched(t, checkThenWrite(), Options{Reduce: true, Classes: []string{"x", "x"}, Preemptions: Unbounded})
+		got := searched(t, checkThenWrite(), Options{Reduce: true, Symmetry: true, Classes: []string{"x", "x"}, Preemptions: Unbounded})
 		if got.Violating != 1 || got.Schedule == nil || got.Schedule.Preemptions != 1 {
 			t.Fatalf("got %d violating, counterexample %+v", got.Violating, got.Schedule)
 		}

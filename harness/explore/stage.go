@@ -64,6 +64,9 @@ func NewStage(ctx context.Context, o StageOptions) (*Stage, error) {
 // Close ends the stage's connection to the database.
 func (s *Stage) Close(ctx context.Context) error { return s.watcher.close(ctx) }
 
+// Forget drops the connection to a database that has gone; the next look makes a new one.
+func (s *Stage) Forget(ctx context.Context) { _ = s.watcher.close(ctx) }
+
 // Gate makes a controller for one proxy. owner is the actor whose connections it sees, from 0, or Shared.
 func (s *Stage) Gate(owner int) pgwire.Controller {
 	s.gates++
@@ -120,7 +123,7 @@ func (s *Stage) begin(ctx context.Context, scenario Scenario) (*playing, error) 
 		return nil, fmt.Errorf("prepare a schedule: %w", err)
 	}
 	s.number++
-	c.Number = s.number
+	c.Number, c.Began = s.number, time.Now()
 	p := newPlaying(s, scenario, c)
 	if !s.current.CompareAndSwap(nil, p) {
 		return nil, errors.New("another schedule is still being played")

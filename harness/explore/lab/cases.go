@@ -22,6 +22,7 @@ import (
 type Case struct {
 	Name, Story string
 	actors      func(*Lab, Route) []explore.Actor
+	abandoned   bool   // a first request was sent long ago, and its answer never came
 	before      string // SQL that makes the rows of a schedule; $1 key, $2 user, $3 endpoint
 	erases      bool   // each schedule needs a user of its own
 	command     bool   // a command acts beside the requests
@@ -31,7 +32,7 @@ type Case struct {
 var Cases = []Case{
 	{Name: "duplicates", Story: "identical requests under one key", actors: duplicates},
 	{Name: "mismatch", Story: "a request, and other requests under its key", actors: mismatches},
-	{Name: "stale", Story: "identical requests under a key whose first claim was abandoned", actors: duplicates, before: staleSQL},
+	{Name: "stale", Story: "identical requests under a key whose first claim was abandoned", actors: duplicates, before: staleSQL, abandoned: true},
 	{Name: "cleanup", Story: "identical requests under an expired key, beside the cleanup command", actors: withCleanup, before: expiredSQL, command: true},
 	{Name: "erase", Story: "identical requests of a user, beside the command that erases them", actors: withErase, erases: true, command: true},
 }
@@ -76,16 +77,32 @@ func (l *Lab) scenario() (explore.Scenario, error) {
 		Actors: c.actors(l, route),
 		Fresh:  func(ctx context.Context) (explore.Case, error) { return l.fresh(ctx, c) },
 		Judge: func(ctx context.Context, cs explore.Case, plays []explore.Play) (explore.Outcome, error) {
-			return l.judge.Case(ctx, cs, l.again(ctx, cs, route, plays), l.erasedNote(c, cs)...)
+			beside := explore.Beside{Plays: c.past(cs, route), Events: erasedNote(c, cs)}
+			return l.judge.Case(ctx, cs, l.again(ctx, cs, route, plays), beside)
 		},
 	}, nil
+}
+
+// past is what had happened under the key before the schedule began.
+func (c Case) past(cs explore.Case, r Route) []explore.Play {
+	if !c.abandoned {
+		return nil
+	}
+	const sent, hungUp = -int64(time.Hour), -int64(59 * time.Minute)
+	return []explore.Play{{
+		Answer: explore.Answer{Class: explore.Lost},
+		Sent: []explore.Attempt{{
+			Method: r.request.Method, Path: r.request.Path, Body: r.request.Body, Request: r.request.Meaning, Key: cs.Key,
+			SentNS: sent, DoneNS: hungUp, Replica: 1,
+		}},
+	}}
 }
 
 // again sends one request more for an actor that was told to come again, so that what a schedule left behind is asked for once.
 func (l *Lab) again(ctx context.Context, cs explore.Case, r Route, plays []explore.Play) []explore.Play {
 	for i, play := range plays {
 		if len(play.Sent) == 1 && play.Answer.Class == string(contract.AnswerInFlight) {
-			a := l.patient().Send(ctx, time.Now().Add(-time.Duration(play.Sent[0].DoneNS)), cs, r.as(play.Sent[0]))
+			a := l.patient().Send(ctx, cs, r.as(play.Sent[0]))
 			a.Settle = true
 			plays[i].Sent = append(plays[i].Sent, a)
 			return plays
@@ -95,17 +112,20 @@ func (l *Lab) again(ctx context.Context, cs explore.Case, r Route, plays []explo
 }
 
 func (l *Lab) name(c Case) string {
-	variant := l.opts.Variant
-	if variant == "" {
-		variant = "reference"
+	return fmt.Sprintf("%s: %d × %s, %s", l.subject(), l.opts.Requests, l.opts.Route, c.Name)
+}
+
+func (l *Lab) subject() string {
+	if l.opts.Variant == "" {
+		return "reference"
 	}
-	return fmt.Sprintf("%s: %d × %s, %s", variant, l.opts.Requests, l.opts.Route, c.Name)
+	return l.opts.Variant
 }
 
 // freshKey is a key that nobody has used, for the first user.
 func (l *Lab) freshKey() explore.Case {
 	user := l.fixture.Users[0]
-	return explore.Case{Key: uuid.NewString(), User: user.ID, Token: user.Token}
+	return explore.Case{Began: time.Now(), Key: uuid.NewString(), User: user.ID, Token: user.Token}
 }
 
 func (l *Lab) fresh(ctx context.Context, c Case) (explore.Case, error) {
@@ -141,7 +161,7 @@ func (l *Lab) execute(ctx context.Context, sql string, args ...any) error {
 	return nil
 }
 
-func (l *Lab) erasedNote(c Case, cs explore.Case) []history.Event {
+func erasedNote(c Case, cs explore.Case) []history.Event {
 	if !c.erases {
 		return nil
 	}

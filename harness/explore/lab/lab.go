@@ -32,10 +32,11 @@ type Options struct {
 
 	Case       string        // one of Cases; default duplicates
 	Route      string        // one of Routes; default order
-	Requests   int           // default 2
+	Requests   int           // default 2, and 1 beside a command
 	Shared     bool          // one server process for all requests, instead of one each
 	Isolation  string        // of the server's transactions; default read committed
 	StaleAfter time.Duration // default 30 s; crash points need it short
+	Deadline   time.Duration // the server's own for one request; default longer than any schedule
 	Quiet      time.Duration // see explore.StageOptions
 	Params     bool
 }
@@ -50,9 +51,15 @@ func (o Options) WithDefaults() Options {
 	}
 	if o.Requests == 0 {
 		o.Requests = 2
+		if c, err := findCase(o.Case); err == nil && c.command {
+			o.Requests = 1
+		}
 	}
 	if o.StaleAfter == 0 {
 		o.StaleAfter = 30 * time.Second
+	}
+	if o.Deadline == 0 {
+		o.Deadline = patience
 	}
 	return o
 }
@@ -72,11 +79,11 @@ func (o Options) Validate() error {
 	return o.spec().Validate()
 }
 
-// patience is the server's own deadline: longer than any schedule holds a statement.
+// patience is longer than any schedule holds a statement.
 const patience = 60 * time.Second
 
 func (o Options) spec() subject.Spec {
-	return subject.Spec{StaleAfter: o.StaleAfter, Deadline: patience, Pool: 8, StorePool: 8, Isolation: o.Isolation}
+	return subject.Spec{StaleAfter: o.StaleAfter, Deadline: o.Deadline, Pool: 8, StorePool: 8, Isolation: o.Isolation}
 }
 
 // settings silence what could come between two steps: time-outs, autovacuum, and the deadlock check, which must outlast a
@@ -251,7 +258,7 @@ func (l *Lab) warm(ctx context.Context) error {
 		for range warmings {
 			c := l.freshKey()
 			for range 2 { // fresh, then replayed
-				a := client.Send(ctx, time.Now(), c, route.request)
+				a := client.Send(ctx, c, route.request)
 				if a.Status == 0 || a.Status >= http.StatusInternalServerError {
 					return fmt.Errorf("warm up: %s %s answered %d %s", a.Method, a.Path, a.Status, a.Answer)
 				}
@@ -283,7 +290,7 @@ func (l *Lab) Reducible() (ok bool, why string) {
 	return true, ""
 }
 
-// Explore searches the lab's case. reduce asks for what Reducible allows.
+// Explore searches the lab's case. Of the reductions that are asked for it makes those that are sound here.
 func (l *Lab) Explore(ctx context.Context, o explore.Options) (explore.Result, error) {
 	system, scenario, err := l.System()
 	if err != nil {

@@ -2,13 +2,15 @@ package fault
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
-// jobStrike does something once, or again and again while the fault lasts. What it did cannot be undone: it is over when healed.
+// jobStrike does something once, or again and again while the fault lasts.
 type jobStrike struct {
 	do    func(ctx context.Context) (felt int64, err error)
-	every time.Duration // 0 does it once
+	undo  func(ctx context.Context) (undone int64, err error) // when healed; nil for what is over by itself
+	every time.Duration                                       // 0 does it once
 
 	felt int64 // of the first time, or read after done
 	err  error
@@ -54,13 +56,16 @@ func (j *jobStrike) repeat(ctx, stopped context.Context) {
 }
 
 // Heal implements Strike.
-func (j *jobStrike) Heal(context.Context) error {
-	if j.stop == nil {
-		return nil
+func (j *jobStrike) Heal(ctx context.Context) error {
+	if j.stop != nil {
+		j.stop()
+		<-j.done
 	}
-	j.stop()
-	<-j.done
-	return j.err
+	if j.undo == nil {
+		return j.err
+	}
+	_, err := j.undo(ctx)
+	return errors.Join(j.err, err)
 }
 
 // Felt implements Strike: what the jobs did. It is read after Heal.

@@ -35,17 +35,23 @@ type aged struct { // in the order of agedSQL
 const agedSQL = `
 RETURNING idem_key, scope_endpoint, COALESCE(scope_user_id, 0)::bigint, status <> 'in_flight'`
 
-// onRecords makes a strike that runs an UPDATE on the key store, past all proxies.
-func onRecords(s Spec, w World, sql string, args []any, changed func([]aged)) (Strike, error) {
-	if w.Database == "" || w.Note == nil {
-		return nil, errors.New("records: this subject's key store cannot be reached")
-	}
-	return &jobStrike{every: s.Every, do: func(ctx context.Context) (int64, error) {
+var errNoRecords = errors.New("records: this subject's key store cannot be reached")
+
+// change makes a job of an UPDATE on the key store, past all proxies. Final records that it made expire are noted: their keys may run once more.
+func (w World) change(sql string, expires bool, args ...any) func(context.Context) (int64, error) {
+	return func(ctx context.Context) (int64, error) {
 		list, err := changeRecords(ctx, w.Database, sql+agedSQL, args)
-		changed(list)
+		for _, r := range list {
+			if expires && r.Final {
+				w.Note(noteExpired, fmt.Sprintf("%s %d %s", r.Key, r.User, r.Endpoint))
+			}
+		}
 		return int64(len(list)), err
-	}}, nil
+	}
 }
+
+// noteExpired is the kind of the note that a final record is past its life.
+const noteExpired = "expired"
 
 func changeRecords(ctx context.Context, dsn, sql string, args []any) ([]aged, error) {
 	conn, err := pgx.Connect(ctx, dsn)

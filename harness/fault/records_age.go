@@ -14,7 +14,10 @@ var recordsAge = Kind{
 	Story: "records become older by a time that they outlive",
 	On:    []Target{Records},
 	Strike: func(s Spec, w World) (Strike, error) {
-		return onRecords(s, w, ageSQL, []any{s.By, s.State}, func([]aged) {})
+		if w.Database == "" {
+			return nil, errNoRecords
+		}
+		return &jobStrike{every: s.Every, do: w.change(ageSQL, false, s.By, s.State)}, nil
 	},
 	Check: func(s Spec) error {
 		if s.By <= 0 {

@@ -1,30 +1,32 @@
 package fault
 
-import "fmt"
-
-// expireSQL moves both ends of a record's life by the same time.
-const expireSQL = `
+// Both statements move both ends of a record's life, by far more than any life is long. The claim's own clock, locked_at, stays.
+const (
+	expireSQL = `
 UPDATE idempotency_keys
-SET created_at = created_at - (expires_at - NOW()) - interval '1 second', expires_at = NOW() - interval '1 second'
+SET created_at = created_at - interval '1000 days', expires_at = expires_at - interval '1000 days'
 WHERE expires_at > NOW() AND ($1 = '' OR ($1 = 'in_flight') = (status = 'in_flight'))`
+	reviveSQL = `
+UPDATE idempotency_keys
+SET created_at = created_at + interval '1000 days', expires_at = expires_at + interval '1000 days'
+WHERE expires_at < NOW() - interval '900 days'`
+)
 
-// noteExpired is the kind of the note that a final record is past its life: its key may run once more. What is in flight never
-// expires by the contract, so nothing is noted of it.
-const noteExpired = "expired"
-
-// recordsExpire lets a whole life pass.
+// recordsExpire lets a whole life pass. Records in flight are given it back when the fault ends, so that their keys are judged as if
+// nothing had been: cleanup must not have touched them. The requests must take longer than the fault.
 var recordsExpire = Kind{
 	Name:  "records-expire",
-	Story: "records are past their life at once",
+	Story: "records are past their life: those in flight while the fault lasts, others for good",
 	On:    []Target{Records},
 	Strike: func(s Spec, w World) (Strike, error) {
-		return onRecords(s, w, expireSQL, []any{s.State}, func(list []aged) {
-			for _, r := range list {
-				if r.Final {
-					w.Note(noteExpired, fmt.Sprintf("%s %d %s", r.Key, r.User, r.Endpoint))
-				}
-			}
-		})
+		if w.Database == "" || w.Note == nil {
+			return nil, errNoRecords
+		}
+		strike := &jobStrike{every: s.Every, do: w.change(expireSQL, true, s.State)}
+		if s.State == stateInFlight {
+			strike.undo = w.change(reviveSQL, true)
+		}
+		return strike, nil
 	},
 	Check: checkState,
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/idemstorm/idemstorm/harness"
 	"github.com/idemstorm/idemstorm/harness/verdict"
 	"github.com/idemstorm/idemstorm/scenarios"
+	"github.com/idemstorm/idemstorm/target/zoo"
 )
 
 // runFlags are what `run` can be told.
@@ -80,8 +81,10 @@ func runScenarios(ctx context.Context, stdout io.Writer, f runFlags, args []stri
 		return unreachable(err)
 	}
 	runs, err := f.runAll(ctx, lab, out, exe, chosen)
-	err = errors.Join(err, lab.Close())
-	return errors.Join(out.finish(runs), unreachable(err), judged(runs))
+	if err = errors.Join(err, lab.Close(), out.finish(runs)); err != nil {
+		return unreachable(err)
+	}
+	return judged(runs)
 }
 
 func (f runFlags) runAll(ctx context.Context, lab *harness.Lab, out *output, exe string, chosen []chosenScenario) ([]verdict.Run, error) {
@@ -145,6 +148,11 @@ func (f runFlags) check(chosen []chosenScenario) error {
 		return fmt.Errorf("--duration: %v is negative", f.duration)
 	case f.rate < 0:
 		return fmt.Errorf("--rate: %v is negative", f.rate)
+	}
+	if f.variant != "" {
+		if _, err := zoo.Find(f.variant); err != nil {
+			return fmt.Errorf("--variant: %w", err)
+		}
 	}
 	seen := map[string]bool{}
 	for _, c := range chosen {

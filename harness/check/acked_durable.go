@@ -59,7 +59,7 @@ func (s *scope) judgeCharged(sh *sheet) {
 
 func (s *scope) unbacked(list []execution, seen string) (v violation) {
 	acked := s.any(contract.AnswerFresh, contract.AnswerReplay)
-	v = s.violation(fmt.Sprintf("%s was acknowledged with %d, and %s backs it.", s, acked.status, seen), acked)
+	v = s.violation(fmt.Sprintf("%s was acknowledged with %d, and behind it there is this: %s.", s, acked.status, seen), acked)
 	v.Rows = shownRows(list)
 	v.Expected = fmt.Sprintf("exactly 1 execution (%d order rows, charge: %t)", s.route.Evidence.Orders, s.route.Evidence.Charge)
 	v.Seen = seen

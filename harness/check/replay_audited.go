@@ -67,9 +67,10 @@ func (s *scope) judgeReplayFields(sh *sheet) {
 	}
 }
 
-// originalFields are the hash and code of the execution; zero where they are not known for certain.
+// originalFields are the hash and code of the execution; zero where they are not known for certain. Of a key with several records or
+// executions nobody knows which was replayed; other invariants convict it.
 func (s *scope) originalFields() (hash string, code int) {
-	if !s.undisturbed() {
+	if !s.undisturbed() || len(s.records) > 1 || len(s.auditExecutions()) > 1 {
 		return "", 0
 	}
 	if a := s.any(contract.AnswerFresh); a != nil {

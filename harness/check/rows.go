@@ -126,11 +126,11 @@ func listIDs(rows []history.Row) string {
 	for _, r := range rows {
 		ids = append(ids, r.ID)
 	}
-	text := ids[0]
-	if n := len(ids); n > 1 {
-		text = strings.Join(ids[:n-1], ", ") + " and " + ids[n-1]
+	n := len(ids)
+	if n == 1 {
+		return strings.TrimSuffix(rows[0].Table, "s") + " " + ids[0]
 	}
-	return rows[0].Table + " " + text
+	return rows[0].Table + " " + strings.Join(ids[:n-1], ", ") + " and " + ids[n-1]
 }
 
 func rowsOf(rows ...history.Row) []history.Row { return rows }

@@ -44,17 +44,6 @@ type span struct {
 	Open            bool
 }
 
-// examples are all counterexamples of a run, gravest invariant first as the verdict lists them.
-func examples(run verdict.Run) []example {
-	var out []example
-	for _, f := range run.Verdict.Findings {
-		for _, v := range f.Violations {
-			out = append(out, newExample(run, f, v))
-		}
-	}
-	return out
-}
-
 // newExample joins by operation id alone. An operation that the run file does not hold is counted, not guessed.
 func newExample(run verdict.Run, f verdict.Finding, v verdict.Violation) example {
 	e := example{Invariant: f.Invariant, Violation: v, Tables: rowTables(v.Rows)}

@@ -94,6 +94,7 @@ func (e example) operations() [][]attempt {
 	return out
 }
 
+// lanesAxis takes the faults no part in the scale: a fault may last a thousand times longer than what it did to a request.
 func lanesAxis(groups [][]attempt, width float64) timeAxis {
 	var points []int64
 	var busy []period
@@ -125,6 +126,7 @@ func newBand(f span, axis timeAxis, width float64) band {
 	return b
 }
 
+// newLane places the boxes first, since a label may use the room up to its neighbours.
 func newLane(attempts []attempt, axis timeAxis, y, width float64) lane {
 	first := attempts[0]
 	l := lane{Y: px(y), LineY: px(y + boxTop + boxHeight/2), Title: laneTitle(first, width-8)}
@@ -155,6 +157,7 @@ func laneTitle(a attempt, room float64) string {
 	return elide(who, int(room/glyphWidth))
 }
 
+// newBox keeps a box visible, and its border within, however short the request was.
 func newBox(a attempt, axis timeAxis, y, width float64) box {
 	x0, x1 := axis.at(a.SentNS), axis.at(a.DoneNS)
 	due := axis.at(a.IntendedNS)

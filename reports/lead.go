@@ -27,6 +27,7 @@ type broken struct {
 	Count                    int64
 }
 
+// newLead lists broken invariants in the order of the verdict and leaves the judging to it.
 func newLead(run verdict.Run) lead {
 	v := run.Verdict
 	exit := v.Exit()
@@ -42,6 +43,7 @@ func newLead(run verdict.Run) lead {
 	return l
 }
 
+// newBroken takes the first counterexample, which is the smallest: findings keep them in that order.
 func newBroken(f verdict.Finding) broken {
 	b := broken{Invariant: f.Invariant, Count: max(f.Count, int64(len(f.Violations))), Sentence: "No counterexample was kept."}
 	if len(f.Violations) > 0 {

@@ -49,6 +49,7 @@ func WriteMarkdown(w io.Writer, runs ...verdict.Run) error {
 	return err
 }
 
+// newMarkdownSection shows the smallest counterexample of each invariant; the others are for the larger formats.
 func newMarkdownSection(r verdict.Run) markdownSection {
 	s := markdownSection{Run: r, Lead: newLead(r), Findings: gravest(r.Verdict.Findings)}
 	for _, f := range r.Verdict.Findings {
@@ -98,6 +99,7 @@ func fillMarkdown(sections []markdownSection) ([]byte, error) {
 
 const cutNotice = "\n---\n**Cut here:** parts that did not fit into 64 KB were left out. " + HTMLFile + " has everything.\n"
 
+// cutAtLine never leaves half a table row, which would spoil the page after it.
 func cutAtLine(b []byte, n int) []byte {
 	return b[:bytes.LastIndexByte(b[:n], '\n')+1]
 }

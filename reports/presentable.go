@@ -28,6 +28,7 @@ func presentables(rs []verdict.Run) []verdict.Run {
 	return out
 }
 
+// shown copies as it goes: the caller keeps its run, and two formats may be written at once.
 func shown(v reflect.Value) reflect.Value {
 	out := reflect.New(v.Type()).Elem()
 	out.Set(v)

@@ -26,6 +26,7 @@ type printer struct {
 	text  strings.Builder
 }
 
+// line has no trailing space, so that logs and golden files stay comparable.
 func (p *printer) line(s string) {
 	p.text.WriteString(strings.TrimRight(s, " "))
 	p.text.WriteByte('\n')
@@ -33,6 +34,7 @@ func (p *printer) line(s string) {
 
 func (p *printer) blank() { p.text.WriteByte('\n') }
 
+// paint works on text that was measured before: escapes have no width.
 func (p *printer) paint(st style, s string) string {
 	if !p.color || st == plain || s == "" {
 		return s
@@ -98,6 +100,7 @@ func (p *printer) table(indent int, columns []column, rows [][]string, styles []
 	}
 }
 
+// row pads by runes before it paints.
 func (p *printer) row(indent int, columns []column, widths []int, cells []string, first style) {
 	var b strings.Builder
 	b.WriteString(strings.Repeat(" ", indent))

@@ -35,6 +35,7 @@ func rowTables(rows []history.Row) []rowTable {
 	return out
 }
 
+// newRowTable orders the columns of a row by name, since a map has no order and reports must not differ from run to run.
 func newRowTable(name string, rows []history.Row) rowTable {
 	t := rowTable{Name: name, Columns: []string{"id"}}
 	if len(rows) > mostRows {

@@ -235,7 +235,8 @@ func TestMarkdownStaysWithin64KBAndSaysWhereItWasCut(t *testing.T) {
 
 func TestALongCounterexampleIsCutAndSaysSo(t *testing.T) {
 	r := presentable(bigRun())
-	e := examples(r)[0]
+	f := r.Verdict.Findings[0]
+	e := newExample(r, f, f.Violations[0])
 	if len(e.Attempts) != mostAttempts || e.More != 200-mostAttempts {
 		t.Errorf("%d attempts, %d more", len(e.Attempts), e.More)
 	}

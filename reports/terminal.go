@@ -32,6 +32,7 @@ func DetectTerminal(f *os.File, getenv func(string) string) Terminal {
 	return t
 }
 
+// printer sets the defaults; below 40 columns tables would say nothing.
 func (t Terminal) printer() *printer {
 	if t.Width == 0 {
 		t.Width = 100
@@ -99,6 +100,7 @@ func (p *printer) verdict(l lead) {
 	p.paragraph(exitStyle(l.Exit), l.Glyph+" ", l.Sentence+" (exit "+strconv.Itoa(l.Exit)+")")
 }
 
+// run ends with the figures that say how much the verdict rests on.
 func (p *printer) run(r verdict.Run, several bool) {
 	if several {
 		p.paragraph(bold, "── ", r.Scenario)
@@ -117,6 +119,7 @@ func (p *printer) run(r verdict.Run, several bool) {
 	p.blank()
 }
 
+// violations prints the smallest counterexample only: a terminal is for the first look.
 func (p *printer) violations(r verdict.Run, f verdict.Finding) {
 	if f.Status != verdict.Violated {
 		return
@@ -156,6 +159,7 @@ func (p *printer) example(e example) {
 	}
 }
 
+// attempts marks a loss with a plus after its time: the effect may come later than the client stopped waiting.
 func (p *printer) attempts(e example) {
 	if len(e.Attempts) == 0 {
 		return
@@ -189,6 +193,7 @@ func (p *printer) attempts(e example) {
 	}
 }
 
+// rows turns to name=value pairs where columns would be cut, since a cut value is no evidence.
 func (p *printer) rows(t rowTable) {
 	p.paragraph(plain, "  ", "rows of "+t.Name+":")
 	columns := make([]column, len(t.Columns))

@@ -60,6 +60,7 @@ func newTimeline(run verdict.Run) *timeline {
 	return t
 }
 
+// answerNames leaves out what never came, so that the legend is as short as it can be.
 func answerNames(totals map[string]int64) []string {
 	var out []string
 	for _, name := range answerOrder {
@@ -108,6 +109,7 @@ type plotBar struct {
 	Fill, Tip  string
 }
 
+// plot stacks two panels over one time axis: what came back, and how slow it was. The axis has no breaks, since silence in a run is news.
 func (t *timeline) plot(width float64, columns int) timelinePlot {
 	slots := merge(t.slots, columns)
 	p := timelinePlot{Width: px(width), Left: timelineLeft, Right: px(width - 26)}
@@ -124,6 +126,7 @@ func (t *timeline) plot(width float64, columns int) timelinePlot {
 	return p
 }
 
+// bands give each fault a line of its own above the panels: their titles must not cover each other.
 func (p *timelinePlot) bands(faults []span, axis timeAxis) {
 	for i, f := range faults[:min(len(faults), mostBands)] {
 		b := newBand(f, axis, float64(p.Width))
@@ -132,6 +135,7 @@ func (p *timelinePlot) bands(faults []span, axis timeAxis) {
 	}
 }
 
+// bars counts attempts by when they ended, not by when they were sent: a hang shows where it was felt.
 func (p *timelinePlot) bars(t *timeline, slots []verdict.Slot, axis timeAxis) {
 	highest := int64(1)
 	for _, s := range slots {
@@ -156,6 +160,7 @@ func (p *timelinePlot) bars(t *timeline, slots []verdict.Slot, axis timeAxis) {
 	}
 }
 
+// slow skips stretches in which nothing ended: no answer is not a fast answer.
 func (p *timelinePlot) slow(slots []verdict.Slot, axis timeAxis) {
 	var values []time.Duration
 	for _, s := range slots {

@@ -63,6 +63,7 @@ func duration(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
+// digits switches where rounding would add a digit: 9.999 is 10.0, not 10.00.
 func digits(f float64) string {
 	abs := max(f, -f)
 	switch {

@@ -15,6 +15,7 @@ type bars struct {
 	total int64
 }
 
+// begin starts the container with the first bar, so that a progress without phases leaves nothing to wait for.
 func (b *bars) begin(name string, total int64) {
 	if b.all == nil {
 		b.all = mpb.New(mpb.WithOutput(b.w), mpb.WithAutoRefresh())
@@ -39,6 +40,7 @@ func (b *bars) update(done int64) {
 	b.bar.SetCurrent(done)
 }
 
+// end tells a phase that was given up from one that was finished: its bar stays short.
 func (b *bars) end(done int64) {
 	if b.total > 0 && done < b.total {
 		b.bar.SetCurrent(done)

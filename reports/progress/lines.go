@@ -24,6 +24,7 @@ func (l *lines) begin(name string, total int64) {
 	fmt.Fprintf(l.w, "%s: begun\n", name)
 }
 
+// update extrapolates from the phase as a whole: lines are too far apart for a current rate.
 func (l *lines) update(done int64) {
 	took := l.now().Sub(l.started)
 	rate := perSecond(done, took)

@@ -74,6 +74,7 @@ func (p *Progress) Done() {
 	p.show = silence{}
 }
 
+// finish waits for the follower first, so that the display is never called from two goroutines.
 func (p *Progress) finish() {
 	if p.stop == nil {
 		return
@@ -84,6 +85,7 @@ func (p *Progress) finish() {
 	p.show.end(p.done.Load())
 }
 
+// follow belongs to one phase and ends with it.
 func (p *Progress) follow(stop <-chan struct{}) {
 	defer p.ended.Done()
 	tick := time.NewTicker(p.every)

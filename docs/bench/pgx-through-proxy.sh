@@ -17,8 +17,9 @@ cd "$work/pgx"
 "$PGBIN/psql" -q "$DIRECT_DSN" -c 'CREATE DATABASE pgx_test' 2>/dev/null || true
 
 results() { # DSN -> one line a test
-	PGX_TEST_DATABASE="${1/\/postgres?/\/pgx_test?}" go test -mod=mod -count=1 -p 1 -timeout 5m -json "${@:2}" 2>/dev/null |
-		sed -n 's/.*"Action":"\(pass\|fail\|skip\)".*"Package":"\([^"]*\)".*"Test":"\([^"]*\)".*/\2 \3 \1/p' | sort -u
+	# Some tests need a server set up as pgx's own CI does and fail both ways: only differences count.
+	{ PGX_TEST_DATABASE="${1/\/postgres?/\/pgx_test?}" go test -mod=mod -count=1 -p 1 -timeout 5m -json "${@:2}" 2>/dev/null || true; } |
+		sed -n 's/.*"Action":"\(pass\|fail\|skip\)".*"Package":"\([^"]*\)".*"Test":"\([^"]*\)".*/\2 \3 \1/p' | sed 's/[0-9]\{6,\}/N/g' | sort -u
 }
 results "$DIRECT_DSN" "$@" >"$work/direct"
 status=0

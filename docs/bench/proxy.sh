@@ -1,6 +1,6 @@
 #!/bin/bash
 # What the wire proxy costs: select-only pgbench, direct and through it, in turns
-# in one run. Prints each rate and the ratios of the medians. Then TPC-B in all three
+# in one run. Prints each rate and the median of the ratios. Then TPC-B in all three
 # protocol modes and a COPY both ways through psql, to see that they pass.
 #
 # Usage: docs/bench/proxy.sh [seconds per run] [rounds]
@@ -9,25 +9,23 @@ cd "$(dirname "$0")/../.."
 if [ -z "${DIRECT_DSN:-}" ]; then
 	exec go run ./harness/pgwire/wirebench "$PWD/docs/bench/proxy.sh" "$@"
 fi
-seconds=${1:-3} rounds=${2:-3}
+seconds=${1:-3} rounds=${2:-5}
+rounds_file=$(mktemp)
+trap 'rm -f "$rounds_file"' EXIT
 "$PGBIN/pgbench" -i -q -s 5 "$DIRECT_DSN" >/dev/null 2>&1
 
 rate() { # DSN -> transactions a second
 	"$PGBIN/pgbench" -n -S -M prepared -c 8 -j 2 -T "$seconds" "$1" 2>/dev/null | sed -n 's/^tps = \([0-9.]*\).*/\1/p'
 }
-median() { sort -n | sed -n "$(((rounds + 1) / 2))p"; }
-declare -A rates
+# Rounds are compared in pairs: what else the machine does hits both of a pair.
 for round in $(seq "$rounds"); do
-	for way in DIRECT PROXIED FOLLOWED; do
-		dsn=${way}_DSN
-		r=$(rate "${!dsn}")
-		rates[$way]+="$r"$'\n'
-		printf 'round %s  %-9s %10.0f tps\n' "$round" "$way" "$r"
-	done
-done
-direct=$(printf %s "${rates[DIRECT]}" | median)
-for way in PROXIED FOLLOWED; do
-	printf %s "${rates[$way]}" | median | awk -v d="$direct" -v w="$way" '{ printf "%-9s / DIRECT  %.2f\n", w, $1 / d }'
+	direct=$(rate "$DIRECT_DSN") proxied=$(rate "$PROXIED_DSN") followed=$(rate "$FOLLOWED_DSN")
+	awk -v n="$round" -v d="$direct" -v p="$proxied" -v f="$followed" 'BEGIN {
+		printf "round %d: direct %.0f tps, proxied %.0f (ratio %.2f), followed %.0f (ratio %.2f)\n", n, d, p, p/d, f, f/d }'
+done | tee "$rounds_file"
+for way in proxied followed; do
+	sed -n "s/.*$way [0-9]* (ratio \([0-9.]*\)).*/\1/p" "$rounds_file" | sort -n |
+		sed -n "$(((rounds + 1) / 2))s/^/median ratio, $way: /p"
 done
 
 for way in PROXIED FOLLOWED; do
@@ -37,7 +35,7 @@ for way in PROXIED FOLLOWED; do
 	done
 	sum=$("$PGBIN/psql" -qAt "$DIRECT_DSN" -c 'COPY pgbench_accounts TO STDOUT' | md5sum)
 	again=$("$PGBIN/psql" -qAt "${!dsn}" -c 'COPY pgbench_accounts TO STDOUT' | tee >(
-		"$PGBIN/psql" -qAt "${!dsn}" -c 'CREATE TABLE IF NOT EXISTS copied (LIKE pgbench_accounts)' -c 'TRUNCATE copied' -c 'COPY copied FROM STDIN'
+		"$PGBIN/psql" -qAt "${!dsn}" -c 'SET client_min_messages = error' -c 'CREATE TABLE IF NOT EXISTS copied (LIKE pgbench_accounts)' -c 'TRUNCATE copied' -c 'COPY copied FROM STDIN'
 	) | md5sum)
 	[ "$sum" = "$again" ] && echo "$way COPY: same bytes"
 done

@@ -1,6 +1,9 @@
 package pgwire
 
-import "io"
+import (
+	"context"
+	"io"
+)
 
 // step decodes a step and puts it to the controller.
 func (s *session) step(bytes []byte) {
@@ -21,7 +24,7 @@ func (s *session) decide(step *Step, d *decoded, bytes []byte) {
 	e.ready.Store(d.ready())
 	var action Action
 	if e.controller != nil {
-		action = e.controller.Decide(s.ctx, step)
+		action = s.ask(e)
 	}
 	if action.Delay > 0 && !sleep(s.conn.ctx, action.Delay) {
 		e.tell()
@@ -35,6 +38,15 @@ func (s *session) decide(step *Step, d *decoded, bytes []byte) {
 		}
 	}
 	s.act(e, action, bytes)
+}
+
+// ask lets the controller take its time, within reach of a CancelRequest.
+func (s *session) ask(e *exchange) Action {
+	ctx, cancel := context.WithCancelCause(s.ctx)
+	defer cancel(nil)
+	s.cancelHeld.Store(&cancel)
+	defer s.cancelHeld.Store(nil)
+	return e.controller.Decide(ctx, e.step)
 }
 
 func (s *session) act(e *exchange, action Action, bytes []byte) {

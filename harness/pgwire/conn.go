@@ -3,6 +3,7 @@ package pgwire
 import (
 	"bufio"
 	"context"
+	"encoding/binary"
 	"io"
 	"math/rand/v2"
 	"net"
@@ -36,6 +37,7 @@ type conn struct {
 	once   sync.Once
 
 	up, down *lane
+	session  atomic.Pointer[session] // nil unless the protocol is followed
 }
 
 func newConn(p *Proxy, id uint64, client net.Conn) *conn {
@@ -67,6 +69,7 @@ func (c *conn) serve() {
 	c.openLanes()
 	if c.proxy.follows() {
 		s := newSession(c, first)
+		c.session.Store(s)
 		s.send(first.raw)
 		s.run(r)
 		return
@@ -159,6 +162,7 @@ func (c *conn) forwardCancel(raw []byte) {
 		return
 	}
 	c.proxy.count.cancels.Add(1)
+	c.proxy.canceled(binary.BigEndian.Uint32(raw[8:]))
 	_ = c.server.SetReadDeadline(time.Now().Add(dialTimeout))
 	_, _ = io.Copy(io.Discard, c.server)
 }

@@ -2,14 +2,20 @@ package pgwire
 
 import (
 	"context"
+	"errors"
 	"time"
 )
+
+// ErrCanceled is the cause with which a held step's context ends when its client
+// sends a CancelRequest. Fail with 57014 is what a database would answer.
+var ErrCanceled = errors.New("pgwire: the client canceled the step")
 
 // Controller decides what becomes of each step. Its methods are called from
 // many connections at once, for one connection in order: Decide, Ended, Decide, …
 type Controller interface {
 	// Decide is called before a step is forwarded. To hold the step is to not
-	// return. ctx ends when the client or the connection is gone; what is returned then
+	// return. ctx ends when the client or the connection is gone, and with the cause
+	// ErrCanceled when the client asks to cancel the step. What is returned then
 	// still counts, for a real database would have received the statement.
 	Decide(ctx context.Context, step *Step) Action
 	// Ended is called once for every step that was decided, before the client can

@@ -236,6 +236,33 @@ func TestAHeldStepIsToldWhenItsClientLeaves(t *testing.T) {
 	}
 }
 
+func TestAHeldStepIsToldOfACancelRequest(t *testing.T) {
+	held := make(chan struct{})
+	s := newStage(t, &recorder{act: func(ctx context.Context, step *pgwire.Step) pgwire.Action {
+		if !strings.Contains(step.SQL(), "INSERT") {
+			return pgwire.Action{}
+		}
+		close(held)
+		<-ctx.Done()
+		if !errors.Is(context.Cause(ctx), pgwire.ErrCanceled) {
+			t.Errorf("cause %v", context.Cause(ctx))
+		}
+		return pgwire.Action{Verb: pgwire.Fail, Code: "57014"}
+	}})
+	inserted := make(chan error, 1)
+	go func() { inserted <- s.insert(1) }()
+	await(s.ctx, t, held)
+	if err := s.proxd.PgConn().CancelRequest(s.ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-inserted; codeOf(err) != "57014" || s.rows(t) != 0 {
+		t.Errorf("got %v", err)
+	}
+	if err := selectOne(s.ctx, s.proxd); err != nil {
+		t.Errorf("the session afterwards: %v", err)
+	}
+}
+
 func TestCutsAroundAnAutocommittedStatement(t *testing.T) {
 	for _, c := range []struct {
 		name   string

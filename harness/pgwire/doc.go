@@ -5,7 +5,7 @@
 //
 // A Proxy has two levels. As a path it passes bytes and can refuse, hang,
 // reset, slow, trickle or half-open that path (Link). Told to follow the
-// protocol, it also knows each step: what a
+// protocol (Options.Controller, Options.Follow), it also knows each step: what a
 // client sends up to and including Sync, or one simple Query. A Controller sees
 // every step before the database does, may hold it, and says what becomes of
 // it (Action); it is told how the step ended before the client can know.

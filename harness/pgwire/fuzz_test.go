@@ -31,7 +31,9 @@ func clientSeeds() [][]byte {
 		append(bytes.Clone(batch), flushBytes...),
 		encodeAll(&pgproto3.Query{String: "COPY t FROM STDIN"}, &pgproto3.CopyData{Data: []byte("1\n")}, &pgproto3.CopyDone{}),
 		encodeAll(&pgproto3.PasswordMessage{Password: "x"}, &pgproto3.Query{String: "BEGIN"}, &pgproto3.Terminate{}),
-		{'B', 0x7f, 0xff, 0xff, 0xff, 0}, {'Q', 0, 0, 0, 3}, {'S', 0, 0},
+		{'B', 0x7f, 0xff, 0xff, 0xff, 0},
+		{'Q', 0, 0, 0, 3},
+		{'S', 0, 0},
 	}
 }
 
@@ -43,7 +45,9 @@ func serverSeeds() [][]byte {
 			&pgproto3.CommandComplete{CommandTag: []byte("SELECT 1")}, &pgproto3.ReadyForQuery{TxStatus: 'T'}),
 		encodeAll(&pgproto3.ErrorResponse{Severity: "ERROR", Code: "40001"}, &pgproto3.ReadyForQuery{TxStatus: 'E'}),
 		encodeAll(&pgproto3.CopyInResponse{}, &pgproto3.CloseComplete{}, &pgproto3.NoData{}, &pgproto3.NoticeResponse{}),
-		{'D', 0x7f, 0xff, 0xff, 0xff, 0}, {'Z', 0, 0, 0, 4}, {'E', 0, 0, 0, 0},
+		{'D', 0x7f, 0xff, 0xff, 0xff, 0},
+		{'Z', 0, 0, 0, 4},
+		{'E', 0, 0, 0, 0},
 	}
 }
 
@@ -117,7 +121,7 @@ func (d dice) Decide(_ context.Context, s *Step) Action {
 		return Action{}
 	}
 	roll := d[s.Seq%len(d)]
-	return Action{Verb: Verb(roll % 5), SplitSync: roll&0x80 != 0, Code: Injectable()[int(roll>>3)%6]}
+	return Action{Verb: Verb(roll % 5), SplitSync: roll&0x80 != 0, Code: Injectable()[int(roll>>3)%len(Injectable())]}
 }
 
 func (dice) Ended(*Step, Outcome) {}

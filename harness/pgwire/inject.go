@@ -20,6 +20,7 @@ var refusals = map[string]refusal{
 	"40001": {"could not serialize access due to concurrent update", false},
 	"40P01": {"deadlock detected", false},
 	"53300": {"sorry, too many clients already", false},
+	"57014": {"canceling statement due to user request", false},
 	"57P01": {"terminating connection due to administrator command", true},
 }
 

@@ -21,7 +21,8 @@ const (
 	// as it does when a network comes back.
 	Hang
 	// ResetBusy resets a connection as soon as its client has sent something and it
-	// was forwarded: the database most likely acts, its answer is lost.
+	// was forwarded: the database most likely acts, its answer is lost. Some clients (pgx)
+	// send a CancelRequest after a reset, which the database may still heed.
 	ResetBusy
 )
 

@@ -190,6 +190,17 @@ func (p *Proxy) admit(client net.Conn) *conn {
 	return c
 }
 
+// canceled tells the session of a backend that its client wants to cancel.
+func (p *Proxy) canceled(pid uint32) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for c := range p.conns {
+		if s := c.session.Load(); s != nil && s.who.Load().PID == pid {
+			s.canceled()
+		}
+	}
+}
+
 func (p *Proxy) forget(c *conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

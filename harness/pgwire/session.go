@@ -24,6 +24,8 @@ type session struct {
 	who     atomic.Pointer[Conn]
 	ctx     context.Context // ends with the client
 	gone    context.CancelFunc
+	// cancelHeld ends the context of the step that is being decided, if any.
+	cancelHeld atomic.Pointer[context.CancelCauseFunc]
 
 	// What follows belongs to the goroutine that takes the steps.
 	current  *exchange // with the database
@@ -118,6 +120,14 @@ func (s *session) identify(kind byte, body []byte) {
 		who.Application = m.Value
 	}
 	s.who.Store(&who)
+}
+
+// canceled is called when a CancelRequest for this session has passed. One that
+// meets no held step is the database's affair alone.
+func (s *session) canceled() {
+	if cancel := s.cancelHeld.Load(); cancel != nil {
+		(*cancel)(ErrCanceled)
+	}
 }
 
 func (s *session) cutWithheld(e *exchange) {

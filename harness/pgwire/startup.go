@@ -18,6 +18,8 @@ const (
 	cancelRequest = 80877102
 	// maxStartup is PostgreSQL's own bound on a startup packet (bytes).
 	maxStartup = 10000
+	// minCancel is the length of the shortest CancelRequest (bytes).
+	minCancel = 16
 	// maxRefusals bounds how often a client may ask for encryption.
 	maxRefusals = 4
 )
@@ -44,6 +46,9 @@ func readStartup(r *bufio.Reader, w io.Writer) (startup, error) {
 				return startup{}, fmt.Errorf("refuse encryption: %w", err)
 			}
 		case cancelRequest:
+			if len(raw) < minCancel {
+				return startup{}, fmt.Errorf("cancel request of %d bytes", len(raw))
+			}
 			return startup{raw: raw, cancel: true}, nil
 		default:
 			return startup{raw: raw, params: startupParams(raw[4:])}, nil

@@ -57,7 +57,7 @@ func TestWaitingForAFreeClientCountsAsResponseTimeAndIsDoubted(t *testing.T) {
 }
 
 func TestAnOpenLoopEndsAtItsBound(t *testing.T) {
-	ph := arrivals(10, time.Hour, 4)
+	ph := arrivals(10, 5*time.Minute, 4)
 	ph.Bound = 50 * ms
 	r := setUp(t, []string{serve(t, ok)}, ph)
 	r.MaxLate = time.Minute

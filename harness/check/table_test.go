@@ -187,6 +187,15 @@ var verdicts = []struct {
 		s.fault("store of all replicas", 0, 9000)
 		s.ask(s.order(k1, "a"), 10, 4000, contract.AnswerStoreDown)
 	}},
+	{"fail-closed", "not answered at all", verdict.Violated, func(s *story) {
+		s.fault("store of all replicas", 0, 9000)
+		s.ask(s.order(k1, "a"), 10, 4000, "lost")
+	}},
+	{"fail-closed", "late without an outage too", verdict.Inconclusive, func(s *story) {
+		s.fault("store of all replicas", 0, 9000)
+		s.ask(s.order(k1, "a"), 10, 4000, contract.AnswerStoreDown)
+		s.ask(s.order(k2, "a"), 10000, 14000, contract.AnswerFresh)
+	}},
 	{"fail-closed", "executed after the heal by an attempt that was given up", verdict.Held, func(s *story) {
 		s.fault("store of all replicas", 0, 100)
 		s.ask(s.order(k1, "a"), 10, 90, "lost")

@@ -80,7 +80,7 @@ VALUES ($1, $2, $3, $4, NOW() + $5::interval)
 ON CONFLICT DO NOTHING
 RETURNING id, locked_at`
 
-// claimTries bounds the repetition of a claim that the database rolled back for its isolation level's sake.
+// claimTries bounds the repetition of a claim or read that the database rolled back for its isolation level's sake.
 const claimTries = 5
 
 // Claim implements Claimer.
@@ -123,11 +123,21 @@ SELECT id, request_hash, status, COALESCE(response_code, 0), response_body::text
 )
 
 // Read implements Claimer.
-func (c *InsertClaimer) Read(ctx context.Context, req *Request, audit Auditor) (*Record, error) {
+func (c *InsertClaimer) Read(ctx context.Context, req *Request, audit Auditor) (rec *Record, err error) {
 	sql := readSQL + readTailSQL
 	if audit != nil && audit.ReplaySQL() != "" {
 		sql = readSQL + ", audited AS (" + audit.ReplaySQL() + ")" + readTailSQL
 	}
+	for range claimTries {
+		rec, err = c.read(ctx, req, sql)
+		if !IsSerializationFailure(err) {
+			break
+		}
+	}
+	return rec, err
+}
+
+func (c *InsertClaimer) read(ctx context.Context, req *Request, sql string) (*Record, error) {
 	var (
 		rec  Record
 		body *string

@@ -29,15 +29,16 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	}
 }
 
-// counters are one endpoint's, looked up once.
+// counters are one endpoint's, looked up once. Those of a route without keys are never registered.
 type counters struct {
 	miss, hit, replay, mismatch, inFlight, previousFailed, stale, storeUnavailable prometheus.Counter
 }
 
-func (m *Metrics) of(endpoint string) counters {
-	if m == nil {
+func (m *Metrics) of(route *Route) counters {
+	if m == nil || route.Tier == NoKeys {
 		m = NewMetrics(prometheus.NewRegistry())
 	}
+	endpoint := route.Endpoint
 	return counters{
 		miss:             m.miss.WithLabelValues(endpoint),
 		hit:              m.hit.WithLabelValues(endpoint),

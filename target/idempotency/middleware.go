@@ -59,7 +59,7 @@ func (m *Middleware) Handler(route Route) http.Handler {
 	if err := route.validate(); err != nil {
 		panic("idempotency: " + err.Error())
 	}
-	return &endpoint{Middleware: m, route: &route, count: m.opts.Metrics.of(route.Endpoint)}
+	return &endpoint{Middleware: m, route: &route, count: m.opts.Metrics.of(&route)}
 }
 
 // endpoint is one route at work.

@@ -19,7 +19,10 @@ type linked struct {
 	url           string
 }
 
-const testDeadline = time.Second
+const (
+	testDeadline = time.Second
+	lateness     = time.Second // of a machine that is busy with other tests
+)
 
 func newLinked(t *testing.T, change func(*orderserver.Config)) *linked {
 	r := newRig(t)
@@ -47,7 +50,7 @@ func TestStoreOutage(t *testing.T) {
 			l.store.pass()
 			healed := time.Now()
 			l.eventually("recovery", func() bool { return l.order(l.url, newKey()[0]).status == 201 })
-			if took := time.Since(healed); took > 2*time.Second {
+			if took := time.Since(healed); took > 2*time.Second+lateness {
 				t.Errorf("recovery took %s", took)
 			}
 			l.wantConserved()
@@ -61,7 +64,7 @@ func (l *linked) wantClosedAndOpen() {
 	key := newKey()
 	start := time.Now()
 	l.want(l.do(l.url, call{keys: key}), 503, "idempotency_store_unavailable")
-	if took := time.Since(start); took > testDeadline+250*time.Millisecond {
+	if took := time.Since(start); took > testDeadline+lateness {
 		l.t.Errorf("a refusal took %s", took)
 	}
 	l.wantRows(key[0], 0, 0, 0)

@@ -65,7 +65,6 @@ func newRig(t *testing.T) *rig {
 	_, err := admin.Exec(t.Context(), "CREATE DATABASE "+name+" TEMPLATE "+template)
 	must(0, err)
 	must(0, admin.Close(t.Context()))
-	t.Cleanup(func() { must(0, cluster.DropDatabase(context.Background(), name)) })
 	r.dsn = cluster.DSN(name)
 	conn := must(pgx.Connect(t.Context(), r.dsn))
 	r.seed = must(orderserver.Seed(t.Context(), conn, orderserver.SeedSpec{

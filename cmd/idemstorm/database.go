@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/spf13/cobra"
@@ -14,6 +15,9 @@ import (
 	"github.com/idemstorm/idemstorm/target/idempotency"
 	"github.com/idemstorm/idemstorm/target/zoo"
 )
+
+// connectTime bounds how long a command tries to reach the database.
+const connectTime = 10 * time.Second
 
 // dsnFlag gives a command --dsn, with DATABASE_URL as its default. Read it by databaseURL.
 func dsnFlag(cmd *cobra.Command, dsn *string) {
@@ -41,7 +45,9 @@ func withPool(ctx context.Context, flag string, use func(*pgxpool.Pool) error) e
 		return exitWith(exitUsage, fmt.Errorf("read the database's address: %w", err))
 	}
 	defer pool.Close()
-	if err := pool.Ping(ctx); err != nil {
+	reach, cancel := context.WithTimeout(ctx, connectTime)
+	defer cancel()
+	if err := pool.Ping(reach); err != nil {
 		return exitWith(exitUnreachable, fmt.Errorf("reach the database: %w", err))
 	}
 	return exitWith(exitUnreachable, use(pool))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -22,7 +23,9 @@ func newSeedCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			conn, err := pgx.Connect(cmd.Context(), url)
+			reach, cancel := context.WithTimeout(cmd.Context(), connectTime)
+			defer cancel()
+			conn, err := pgx.Connect(reach, url)
 			if err != nil {
 				return exitWith(exitUnreachable, fmt.Errorf("reach the database: %w", err))
 			}

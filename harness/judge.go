@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/idemstorm/idemstorm/harness/check"
 	"github.com/idemstorm/idemstorm/harness/evidence"
 	"github.com/idemstorm/idemstorm/harness/history"
+	"github.com/idemstorm/idemstorm/harness/plan"
 	"github.com/idemstorm/idemstorm/harness/verdict"
 	"github.com/idemstorm/idemstorm/scenarios"
 )
@@ -34,16 +36,19 @@ func judge(dir string, run verdict.Run) (verdict.Run, error) {
 	if missing != nil && !errors.Is(missing, fs.ErrNotExist) {
 		return run, missing
 	}
+	planned := digested{ops: history.ReadOperations(filepath.Join(dir, FilePlan))}
 	in := check.Input{
-		Scenario: scenario.Name, Contract: scenario.Subject.Contract(),
-		Operations: history.ReadOperations(filepath.Join(dir, FilePlan)),
-		Events:     history.Read(filepath.Join(dir, FileHistory)),
-		Evidence:   set, Claimed: scenario.Invariants,
+		Scenario: scenario.Name, Contract: scenario.Subject.Contract(), Operations: planned.all,
+		Events:   history.Read(filepath.Join(dir, FileHistory)),
+		Evidence: set, Claimed: scenario.Invariants,
 		Limits: check.Limits{Recovery: scenario.Settle.Within},
 	}
 	run.Verdict = check.Judge(in)
 	run.Verdict.Gates = check.JudgeGates(scenario.Gates, run.Latency)
 	run.Verdict.Doubts = append(run.Verdict.Doubts, run.Doubts...)
+	if run.PlanDigest != planned.digest {
+		run.Verdict.Doubts = append(run.Verdict.Doubts, "the plan file is not the plan that was run: its digest is another than run.json's")
+	}
 	if missing != nil {
 		run.Verdict.Doubts = append(run.Verdict.Doubts, "the run ended before its evidence was read: "+missing.Error())
 	}
@@ -65,4 +70,23 @@ func filesOf(dir string) ([]string, error) {
 		}
 	}
 	return slices.Sorted(slices.Values(names)), nil
+}
+
+// digested reads a plan file and sums it up on the way.
+type digested struct {
+	ops    iter.Seq2[history.Operation, error]
+	digest string // of the last whole reading
+}
+
+func (d *digested) all(yield func(history.Operation, error) bool) {
+	sum := plan.NewDigester()
+	for o, err := range d.ops {
+		if err == nil {
+			sum.Add(&o)
+		}
+		if !yield(o, err) {
+			return
+		}
+	}
+	d.digest = sum.Digest()
 }

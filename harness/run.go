@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/goccy/go-yaml"
@@ -30,6 +31,9 @@ const (
 	FileLatency  = "latency.hlog"
 )
 
+// ErrOtherPlan is wrapped by the error about a seed that gives another plan than the one asked for.
+var ErrOtherPlan = errors.New("the plan has changed since: scenario, version or overrides differ")
+
 // Options is one run of one scenario against the bundled server.
 type Options struct {
 	Scenario scenarios.Scenario
@@ -40,6 +44,7 @@ type Options struct {
 	Seed     uint64
 	Duration time.Duration // length of open-loop phases, if not 0
 	Rate     float64       // arrivals a second of open-loop phases, if not 0
+	Plan     string        // beginning of the digest that the plan must have, so that a seed that means another plan by now is noticed; "" accepts any
 	Dir      string        // run directory, made by Run
 	Progress Progress      // nil shows nothing
 }
@@ -123,6 +128,10 @@ func record(ctx context.Context, r *rig, o Options) (verdict.Run, error) {
 		return run, err
 	}
 	run.PlanDigest = p.Digest()
+	if !strings.HasPrefix(run.PlanDigest, o.Plan) {
+		return run, fmt.Errorf("%w: seed %d gives plan %.12s, not %s", ErrOtherPlan, o.Seed, run.PlanDigest, o.Plan)
+	}
+	run.Reproduce += " --plan " + run.PlanDigest[:12]
 	if err := history.WriteOperations(filepath.Join(o.Dir, FilePlan), p.Operations()); err != nil {
 		return run, err
 	}
@@ -131,6 +140,10 @@ func record(ctx context.Context, r *rig, o Options) (verdict.Run, error) {
 	}
 	opening, err := evidence.ReadAccounts(ctx, r.store.dsn, evidence.Bundled())
 	if err != nil {
+		return run, err
+	}
+	// A run that is killed leaves this behind, with no verdict, for `check`.
+	if err := verdict.Save(o.Dir, run); err != nil {
 		return run, err
 	}
 	driven, err := storm(ctx, r, o, p, &run)

@@ -23,11 +23,11 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestARunSurvivesItsFile(t *testing.T) {
 	for name, run := range samples() {
-		path := filepath.Join(t.TempDir(), RunFile)
-		if err := WriteRun(path, run); err != nil {
+		dir := t.TempDir()
+		if err := verdict.Save(dir, run); err != nil {
 			t.Fatal(err)
 		}
-		got, err := ReadRun(path)
+		got, err := verdict.Load(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,15 +38,16 @@ func TestARunSurvivesItsFile(t *testing.T) {
 		if d := cmp.Diff(want, got, cmp.FilterValues(func(a, b string) bool { return !utf8.ValidString(a) || !utf8.ValidString(b) }, valid)); d != "" && name != "nasty" {
 			t.Errorf("%s (-want +got):\n%s", name, d)
 		}
-		if left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), ".*")); len(left) > 0 {
+		if left, _ := filepath.Glob(filepath.Join(dir, ".*")); len(left) > 0 {
 			t.Errorf("temporary files left: %q", left)
 		}
 	}
 }
 
 func TestADamagedOrNewerRunFileIsRefused(t *testing.T) {
-	path := filepath.Join(t.TempDir(), RunFile)
-	if err := WriteRun(path, violatedRun()); err != nil {
+	dir := t.TempDir()
+	path := filepath.Join(dir, verdict.File)
+	if err := verdict.Save(dir, violatedRun()); err != nil {
 		t.Fatal(err)
 	}
 	whole, err := os.ReadFile(path)
@@ -63,11 +64,11 @@ func TestADamagedOrNewerRunFileIsRefused(t *testing.T) {
 		if err := os.WriteFile(path, content, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := ReadRun(path); err == nil {
+		if _, err := verdict.Load(dir); err == nil {
 			t.Errorf("%s: read without an error", name)
 		}
 	}
-	if _, err := ReadRun(filepath.Join(t.TempDir(), "absent")); err == nil {
+	if _, err := verdict.Load(t.TempDir()); err == nil {
 		t.Error("an absent file was read")
 	}
 }
@@ -288,7 +289,7 @@ func TestEverySavedFileStandsInItsFolder(t *testing.T) {
 	if err := SaveIndex(filepath.Dir(dir), []Entry{{"b", violatedRun()}}); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"b/" + RunFile, "b/" + HTMLFile, "b/" + JUnitFile, "b/" + MarkdownFile, IndexFile, JUnitFile, MarkdownFile} {
+	for _, name := range []string{"b/" + verdict.File, "b/" + HTMLFile, "b/" + JUnitFile, "b/" + MarkdownFile, IndexFile, JUnitFile, MarkdownFile} {
 		if info, err := os.Stat(filepath.Join(filepath.Dir(dir), name)); err != nil || info.Size() == 0 {
 			t.Errorf("%s: %v", name, err)
 		}

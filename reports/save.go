@@ -25,7 +25,7 @@ func Save(dir string, run verdict.Run) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("save run: %w", err)
 	}
-	if err := WriteRun(filepath.Join(dir, RunFile), run); err != nil {
+	if err := verdict.Save(dir, run); err != nil {
 		return err
 	}
 	return SaveReports(dir, run)

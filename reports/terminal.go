@@ -131,7 +131,7 @@ func (p *printer) violations(r verdict.Run, f verdict.Finding) {
 	}
 	for i, v := range f.Violations {
 		if i == 1 {
-			p.paragraph(faint, "  ", plural(n-1, "more counterexample is", "more counterexamples are")+" in "+HTMLFile+" and "+RunFile+", as far as they were kept")
+			p.paragraph(faint, "  ", plural(n-1, "more counterexample is", "more counterexamples are")+" in "+HTMLFile+" and "+verdict.File+", as far as they were kept")
 			break
 		}
 		p.example(newExample(r, f, v))

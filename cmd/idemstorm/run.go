@@ -21,12 +21,12 @@ import (
 
 // runFlags are what `run` can be told.
 type runFlags struct {
-	suite, variant, dsn, pgBin, out, junit string
-	replicas                               int
-	seed                                   uint64
-	duration                               time.Duration
-	rate                                   float64
-	quiet, json                            bool
+	suite, variant, dsn, pgBin, out, junit, plan string
+	replicas                                     int
+	seed                                         uint64
+	duration                                     time.Duration
+	rate                                         float64
+	quiet, json                                  bool
 }
 
 func newRunCommand() *cobra.Command {
@@ -55,6 +55,7 @@ Exit codes: 0 held · 1 an invariant was violated · 2 usage · 3 target or data
 	flags.StringVar(&f.junit, "junit", "", "write JUnit results of all scenarios to this file as well")
 	flags.IntVar(&f.replicas, "replicas", 0, "server processes (default: what the scenario says)")
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of the plan (default: a random one, printed)")
+	flags.StringVar(&f.plan, "plan", "", "beginning of the plan's digest: refuse to run when the seed gives another plan by now")
 	flags.DurationVar(&f.duration, "duration", 0, "length of open-loop phases (default: what the scenario says)")
 	flags.Float64Var(&f.rate, "rate", 0, "arrivals a second of open-loop phases (default: what the scenario says)")
 	flags.BoolVar(&f.quiet, "quiet", false, "print the final verdict only")
@@ -92,7 +93,7 @@ func (f runFlags) runAll(ctx context.Context, lab *harness.Lab, out *output, exe
 	for _, c := range chosen {
 		run, err := harness.Run(ctx, lab, harness.Options{
 			Scenario: c.Scenario, Ref: c.ref, Exe: exe, Variant: f.variant, Replicas: f.replicas, Seed: f.seed,
-			Duration: f.duration, Rate: f.rate,
+			Duration: f.duration, Rate: f.rate, Plan: f.plan,
 			Dir: filepath.Join(out.dir, c.Name), Progress: out.progress(c.Name),
 		})
 		if err != nil {
@@ -166,8 +167,11 @@ func (f runFlags) check(chosen []chosenScenario) error {
 
 // unreachable gives errors about the target or its database their exit code.
 func unreachable(err error) error {
-	if errors.Is(err, harness.ErrUnreachable) {
+	switch {
+	case errors.Is(err, harness.ErrUnreachable):
 		return exitWith(verdict.ExitUnreachable, err)
+	case errors.Is(err, harness.ErrOtherPlan):
+		return exitWith(verdict.ExitUsage, err)
 	}
 	return err
 }

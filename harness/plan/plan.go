@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"iter"
@@ -46,15 +44,13 @@ func Build(in Input) (*Plan, error) {
 	}
 	p := &Plan{in: in, phases: make([]planned, len(in.Spec.Phases))}
 	shares := sharePositions(in.Accounts, len(p.phases))
-	sum := sha256.New()
-	var line []byte
+	sum := NewDigester()
 	var id, group int64
 	for i, spec := range in.Spec.Phases {
 		p.phases[i] = planned{Phase: spec.complete(), first: id, group: group, positions: shares[i]}
 		b := p.builder(i)
 		err := b.run(func(o history.Operation) bool {
-			line = append(history.AppendOperation(line[:0], &o), '\n')
-			sum.Write(line)
+			sum.Add(&o)
 			return true
 		})
 		if err != nil {
@@ -63,7 +59,7 @@ func Build(in Input) (*Plan, error) {
 		p.phases[i].count = b.id - id
 		id, group = b.id, b.group
 	}
-	p.digest = hex.EncodeToString(sum.Sum(nil))
+	p.digest = sum.Digest()
 	return p, nil
 }
 

@@ -11,6 +11,7 @@ var conflictSwallowed = Variant{
 	Class: "conflict ignored",
 	Story: "The handler looks for the key, finds none and inserts it. That the insert may hit the constraint is known, and the " +
 		"error is swallowed so that the client sees none: the record is there, which is what was wanted. Both go on.",
+	Seen:      "safe-global/safe-transaction-service#1353: rows are inserted ignoring duplicates, and the ignored ones are acted on like the others",
 	Invariant: "at-most-once",
 	Scenario:  "duplicate-key-race",
 	Parts: func(p idempotency.Parts) idempotency.Parts {

@@ -7,8 +7,8 @@ var failsOpenOnLostRead = Variant{
 	Class: "fails open",
 	Story: "A claim that cannot be made stops the order. The read that follows a lost claim is another matter: it failed, there " +
 		"is nothing to replay, so the request is handled as if it were the first.",
-	Invariant: "fail-closed",
-	Scenario:  "store-flapping",
+	Invariant: "at-most-once",
+	Scenario:  "lost-reads",
 	Parts: func(p idempotency.Parts) idempotency.Parts {
 		p.Outage = readProceeds{p.Outage}
 		return p

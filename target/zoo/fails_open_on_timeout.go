@@ -15,6 +15,7 @@ var failsOpenOnTimeout = Variant{
 	Class: "fails open",
 	Story: "A store that refuses connections is an outage, and orders stop. A store that is slow is only slow: the claim gets a " +
 		"time-out of its own, and when that passes the order goes on without it.",
+	Seen:      "ikyriak/IdempotentAPI#23: time-outs of the distributed cache let one key execute more than once",
 	Invariant: "fail-closed",
 	Scenario:  "store-outage",
 	Parts: func(p idempotency.Parts) idempotency.Parts {

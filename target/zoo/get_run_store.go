@@ -11,6 +11,7 @@ var getRunStore = Variant{
 	Class: "record written after the work",
 	Story: "The idempotency store is used as a cache: get the answer by the key, or do the work and put the answer. While the " +
 		"work is under way nothing shows that it is.",
+	Seen:      "mastodon/mastodon#37879: the key did nothing when the second request came before the first was done",
 	Invariant: "at-most-once",
 	Scenario:  "duplicate-key-race",
 	Parts: func(p idempotency.Parts) idempotency.Parts {

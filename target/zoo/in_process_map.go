@@ -13,6 +13,7 @@ var inProcessMap = Variant{
 	Class: "claims in process memory",
 	Story: "The keys that have been seen are kept in a map of the process, which is fast and needs no database. A restart " +
 		"forgets them, and a retry that comes after it is served as new.",
+	Seen:      "AnchorNet-Org/AnchorNet-Backend#221: replays are kept in a map of each process, so another replica runs the request again",
 	Invariant: "at-most-once",
 	Scenario:  "restart",
 	Parts: func(p idempotency.Parts) idempotency.Parts {

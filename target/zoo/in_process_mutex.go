@@ -12,6 +12,7 @@ var inProcessMutex = Variant{
 	Class: "lock in one process",
 	Story: "A mutex for each key makes duplicates wait until the first one has stored its answer. It holds within one " +
 		"process; the day there are two replicas, each has its own.",
+	Seen:      "terabyte/stashbot#41: synchronization in one process cured a race for one web server and left it for several",
 	Invariant: "at-most-once",
 	Scenario:  "duplicate-key-race",
 	Parts: func(p idempotency.Parts) idempotency.Parts {

@@ -15,6 +15,7 @@ var insertWhereNotExists = Variant{
 	Class: "check-then-act inside one statement",
 	Story: "The look and the insert are one statement, so they seem atomic, and the unique constraint is left out. Two such " +
 		"statements do not see each other's row until it is committed.",
+	Seen:      "greenbone/gvmd#471: an insert guarded by WHERE NOT EXISTS races with itself on PostgreSQL",
 	Invariant: "at-most-once",
 	Scenario:  "duplicate-key-race",
 	Parts: func(p idempotency.Parts) idempotency.Parts {

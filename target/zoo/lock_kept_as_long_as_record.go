@@ -11,6 +11,7 @@ var lockKeptAsLongAsRecord = Variant{
 	Class: "one lifetime for lock and record",
 	Story: "One time to live covers the claim and the stored answer, a day, since answers must be kept that long. A process " +
 		"that dies takes its key along for the same day.",
+	Seen:      "fullstackhero/dotnet-starter-kit#1333: a reservation lived as long as the stored answer, 24 h, so a crash would block its key for a day",
 	Invariant: "recovers",
 	Scenario:  "worker-crash",
 	Parts: func(p idempotency.Parts) idempotency.Parts {

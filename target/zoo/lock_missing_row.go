@@ -15,6 +15,7 @@ var lockMissingRow = Variant{
 	Class: "lock on nothing",
 	Story: "The record is selected FOR UPDATE, so that duplicates queue up behind the lock. The first request of a key finds " +
 		"no row, and locks none: its duplicate passes too, and no constraint stops the second insert.",
+	Seen:      "freelawproject/courtlistener#2299: select_for_update before a get_or_create locks nothing when the row is missing, and duplicates were made",
 	Invariant: "at-most-once",
 	Scenario:  "duplicate-key-race",
 	Parts: func(p idempotency.Parts) idempotency.Parts {

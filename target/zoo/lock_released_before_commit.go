@@ -15,6 +15,7 @@ var lockReleasedBeforeCommit = Variant{
 	Class: "lock shorter than the transaction",
 	Story: "The method takes the lock, does its work and releases the lock; the framework commits when the method has " +
 		"returned. The duplicate that waited for the lock looks before the commit, and sees nothing.",
+	Seen:      "hyperledger-labs/fabric-smart-client#670: an advisory lock was released before commit or rollback",
 	Invariant: "at-most-once",
 	Scenario:  "duplicate-key-race",
 	Parts: func(p idempotency.Parts) idempotency.Parts {

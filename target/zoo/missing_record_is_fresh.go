@@ -11,6 +11,7 @@ var missingRecordIsFresh = Variant{
 	Class: "conflict ignored",
 	Story: "The insert hits a conflict, and the read that follows finds no record: it was retired or swept in between. No " +
 		"record means no earlier request, so this one runs, without a claim, beside whoever claims next.",
+	Seen:      "Kinto/kinto#1525: the insert hits a conflict, the read after it finds no row, and the code did not expect that",
 	Invariant: "at-most-once",
 	Scenario:  "stale-heal",
 	Parts: func(p idempotency.Parts) idempotency.Parts {

@@ -11,6 +11,7 @@ var neverFreed = Variant{
 	Class: "abandoned claim kept",
 	Story: "A record is in flight until its request ends it. Nobody thought of a process that dies in between: its key answers " +
 		"\"in flight\" for ever, and the cleanup spares it, as it must.",
+	Seen:      "akira-io/laravel-sisp#302: a key whose request died stayed in processing, and every later request was turned away",
 	Invariant: "recovers",
 	Scenario:  "worker-crash",
 	Parts: func(p idempotency.Parts) idempotency.Parts {

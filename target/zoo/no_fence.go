@@ -11,6 +11,7 @@ var noFence = Variant{
 	Class: "reclaim without a fence",
 	Story: "A claim that is too old is given to the next request, and its first holder is taken for dead. It was only paused: " +
 		"it goes on, completes by the id alone, does not look whether a row was there, and commits a second time.",
+	Seen:      "brendanlong/lion-reader#917: a stalled worker whose job had been reclaimed took it back and wrote over the new owner",
 	Invariant: "zombie-fenced",
 	Scenario:  "zombie-worker",
 	Parts: func(p idempotency.Parts) idempotency.Parts {

@@ -12,6 +12,7 @@ var noSecondLook = Variant{
 	Class: "double-checked locking without the second check",
 	Story: "The lock is only taken if the record is not there yet, which spares replays the lock. What happened while the " +
 		"request waited for it is not looked at again: each duplicate runs when its turn comes.",
+	Seen:      "opensupplyhub/open-supply-hub#1165: two identical submissions pass the check; the cure repeats the check under the lock",
 	Invariant: "at-most-once",
 	Scenario:  "duplicate-key-race",
 	Parts: func(p idempotency.Parts) idempotency.Parts {

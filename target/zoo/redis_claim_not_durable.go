@@ -20,6 +20,7 @@ var redisClaimNotDurable = Variant{
 	Class: "claims in a store that forgets",
 	Story: "SET NX in Redis decides who executes: one round trip, shared by all replicas, and it expires by itself. The Redis " +
 		"is set up as a cache, without persistence; when it restarts, every key is new again.",
+	Seen:      "dataelement/Clawith#934: deduplication by SET NX alone fails when Redis restarts",
 	Invariant: "at-most-once",
 	Scenario:  "redis-restart",
 	Parts: func(p idempotency.Parts) idempotency.Parts {

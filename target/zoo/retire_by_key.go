@@ -12,6 +12,7 @@ var retireByKey = Variant{
 	Class: "expired lock broken twice",
 	Story: "Two requests find the same abandoned record, and both delete it by its key. In between a third has claimed the key: " +
 		"the second deletion takes the new claim away, a fourth request claims as well, and both run.",
+	Seen:      "phpnode/YiiRedis#18: several clients detect an expired lock and all release it",
 	Invariant: "at-most-once",
 	Scenario:  "stale-heal",
 	Parts: func(p idempotency.Parts) idempotency.Parts {

@@ -12,6 +12,7 @@ var rowsAffectedIgnored = Variant{
 	Class: "conflict ignored",
 	Story: "The insert does nothing on a conflict, and nobody looks whether it did something. The record is read back: in " +
 		"flight, so it must be the one just written.",
+	Seen:      "big-neon/bn-api#1622: an insert did nothing on conflict, its row count was not looked at, and several processes published the same event",
 	Invariant: "at-most-once",
 	Scenario:  "duplicate-key-race",
 	Parts: func(p idempotency.Parts) idempotency.Parts {

@@ -11,6 +11,7 @@ var selectThenInsert = Variant{
 	Class: "check-then-act",
 	Story: "The handler looks whether the key is there, and writes it if not. It passes every test that sends one request " +
 		"after the other; the table has no unique constraint, since the look seemed to be enough.",
+	Seen:      "zonelessdev/zoneless#134: two requests with one key pass the check before either has stored its record",
 	Invariant: "at-most-once",
 	Scenario:  "duplicate-key-race",
 	Parts: func(p idempotency.Parts) idempotency.Parts {

@@ -13,6 +13,7 @@ var sessionLockThroughPool = Variant{
 	Class: "session state through a pool",
 	Story: "An advisory lock of the session guards the key, taken and released through the connection pool. The duplicate may " +
 		"be handed the very connection that holds the lock, which then lets it in again; the unlock may go to another one, and unlocks nothing.",
+	Seen:      "heroku/pg_lock#2: through a pool two holders can get the same session lock, since it is re-entrant on one connection",
 	Invariant: "at-most-once",
 	Scenario:  "duplicate-key-race",
 	Parts: func(p idempotency.Parts) idempotency.Parts {

@@ -13,6 +13,7 @@ var stampedeAtExpiry = Variant{
 	Class: "stampede at expiry",
 	Story: "Duplicates wait for the first request's answer, until its claim has expired: then the first one is dead, and the " +
 		"waiting request takes its place. All that wait see it at the same time, and all take the place.",
+	Seen:      "flyingsquirrel0419/layercache#65: when the leader failed, every waiter that timed out did the work, instead of one",
 	Invariant: "at-most-once",
 	Scenario:  "stale-heal",
 	Parts: func(p idempotency.Parts) idempotency.Parts {

@@ -11,6 +11,7 @@ var thresholdTooShort = Variant{
 	Class: "lock shorter than the work",
 	Story: "The threshold was set by what a request usually takes. A slower one is declared dead while it works: its client's " +
 		"retry is told that it has failed, and the work is thrown away at the fence, or done twice where there is none.",
+	Seen:      "KanishJebaMathewM/Truxify#5846: an idempotency lock of 10 s guarded a handler that may take 60 s",
 	Invariant: "legal-transitions",
 	Scenario:  "retry-storm",
 	Parts: func(p idempotency.Parts) idempotency.Parts {

@@ -7,6 +7,7 @@ var tier1FailsOpen = Variant{
 	Class: "fails open",
 	Story: "The key store is down, and orders must go on: the error is logged and the order placed. Clients that saw a " +
 		"time-out retry, and are served again.",
+	Seen:      "Dev1822/paySphere#1919: the middleware logs that its store is down and lets payroll requests through",
 	Invariant: "fail-closed",
 	Scenario:  "store-outage",
 	Parts: func(p idempotency.Parts) idempotency.Parts {

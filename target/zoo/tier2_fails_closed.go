@@ -7,6 +7,7 @@ var tier2FailsClosed = Variant{
 	Class: "fails closed",
 	Story: "Without its store no keyed request is served, on any route: safe is safe. Customers cannot pay and cannot change " +
 		"their address, although the provider deduplicates by itself.",
+	Seen:      "civitai/civitai#2286: an outage of one Redis took the whole site down, routes that could do without it included",
 	Invariant: "fail-open",
 	Scenario:  "store-outage",
 	Parts: func(p idempotency.Parts) idempotency.Parts {

@@ -21,12 +21,17 @@ results() { # DSN -> one line a test
 	{ PGX_TEST_DATABASE="${1/\/postgres?/\/pgx_test?}" go test -mod=mod -count=1 -p 1 -timeout 5m -json "${@:2}" 2>/dev/null || true; } |
 		sed -n 's/.*"Action":"\(pass\|fail\|skip\)".*"Package":"\([^"]*\)".*"Test":"\([^"]*\)".*/\2 \3 \1/p' | sed 's/[0-9]\{6,\}/N/g' | sort -u
 }
+# A followed step reaches the database in one go. These tests let the server's statement_timeout strike
+# between two messages of one step, which is therefore not possible through a controller's proxy.
+one_go=TimeoutBetweenParseAndDescribe
+
 results "$DIRECT_DSN" "$@" >"$work/direct"
 status=0
 for way in PROXIED FOLLOWED; do
 	dsn=${way}_DSN
 	results "${!dsn}" "$@" >"$work/$way"
 	echo "direct: $(grep -c ' pass$' "$work/direct") passed; $way: $(grep -c ' pass$' "$work/$way") passed"
-	diff "$work/direct" "$work/$way" || status=1
+	except=$([ "$way" = FOLLOWED ] && echo "$one_go" || echo '^$')
+	diff <(grep -v "$except" "$work/direct") <(grep -v "$except" "$work/$way") || status=1
 done
 exit $status

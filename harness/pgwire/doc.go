@@ -10,6 +10,9 @@
 // every step before the database does, may hold it, and says what becomes of
 // it (Action); it is told how the step ended before the client can know.
 //
+// A followed step reaches the database in one go, once its last message has
+// arrived; else the proxy changes nothing that it is not told to.
+//
 // Conventions: "up" is client to database and "down" the reverse. A cut or a
 // refusal reaches the client as a TCP reset. The database's side of a cut is
 // closed in order, so that a backend sees what it sees when a client dies.

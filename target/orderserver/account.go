@@ -11,6 +11,7 @@ import (
 	"github.com/idemstorm/idemstorm/target/idempotency"
 )
 
+// updateUserSQL leaves alone what is not given.
 const updateUserSQL = `
 UPDATE users SET email = COALESCE($2, email), name = COALESCE($3, name), phone = COALESCE($4, phone)
 WHERE id = $1
@@ -44,6 +45,7 @@ func updateAccount(ctx context.Context, tx idempotency.Tx, req *idempotency.Requ
 	return resp, err
 }
 
+// parseAccount returns nil for what the body does not set.
 func parseAccount(body []byte) (email, name, phone *string, err error) {
 	f, err := parseFields(body, "email", "name", "phone", noteField)
 	if err != nil {

@@ -11,6 +11,8 @@ import (
 	"github.com/idemstorm/idemstorm/target/idempotency"
 )
 
+// Two statements, not one with a CTE: after waiting for a rival's cancellation, a single statement would still report
+// the status that its snapshot saw.
 const (
 	cancelSQL      = `UPDATE paper_orders SET status = '` + cancelled + `' WHERE id = $1 AND user_id = $2 AND status = '` + open + `'`
 	orderStatusSQL = `SELECT status FROM paper_orders WHERE id = $1 AND user_id = $2`

@@ -49,6 +49,7 @@ type Config struct {
 // isolationLevels are what PostgreSQL tells apart.
 var isolationLevels = []string{"", "read committed", "repeatable read", "serializable"}
 
+// withDefaults is the one place where a configuration is checked.
 func (c Config) withDefaults() (Config, error) {
 	if c.DatabaseURL == "" {
 		return c, errors.New("no database: set DATABASE_URL or --dsn")

@@ -13,6 +13,7 @@ import (
 	"github.com/idemstorm/idemstorm/target/idempotency"
 )
 
+// Bounds that keep any amount within NUMERIC(18,2), and any text within reason.
 const (
 	maxQuantity = 1_000_000_000
 	maxText     = 200
@@ -30,6 +31,7 @@ type fields map[string]json.RawMessage
 // noteField is a field of any form that every trading route takes and ignores.
 const noteField = "client_note"
 
+// parseFields names the first unknown field in alphabetical order, so that the answer does not change from run to run.
 func parseFields(body []byte, known ...string) (fields, error) {
 	f := fields{}
 	if len(body) == 0 {
@@ -71,6 +73,7 @@ func (f fields) text(name string) (string, error) {
 
 func isControl(r rune) bool { return r < 0x20 || r == 0x7F }
 
+// symbol reads a required ticker symbol.
 func (f fields) symbol(name string) (string, error) {
 	s, err := f.text(name)
 	if err == nil && !symbolForm.MatchString(s) {
@@ -79,6 +82,7 @@ func (f fields) symbol(name string) (string, error) {
 	return s, err
 }
 
+// oneOf reads a required string out of a few.
 func (f fields) oneOf(name string, choices ...string) (string, error) {
 	s, err := f.text(name)
 	if err == nil && !slices.Contains(choices, s) {
@@ -87,6 +91,7 @@ func (f fields) oneOf(name string, choices ...string) (string, error) {
 	return s, err
 }
 
+// email reads a required address. Whether it exists shows when mail is sent; here it only has to look like one.
 func (f fields) email(name string) (string, error) {
 	s, err := f.text(name)
 	if err == nil && strings.Count(s, "@") != 1 {

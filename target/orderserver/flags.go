@@ -32,6 +32,7 @@ func (f *flags) show(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, flagState{Middleware: &middleware, OrdersDisabled: &disabled})
 }
 
+// set refuses a name that it does not know: a misspelled kill switch must not look as if it had worked.
 func (f *flags) set(w http.ResponseWriter, r *http.Request) {
 	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, idempotency.MaxBody))
 	decoder.DisallowUnknownFields()

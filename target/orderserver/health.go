@@ -37,6 +37,7 @@ func (s *Server) newRegistry() *prometheus.Registry {
 	return reg
 }
 
+// registerPool reads the pool when it is asked, not before: there is nothing to keep up to date.
 func registerPool(reg *prometheus.Registry, name string, pool *pgxpool.Pool) {
 	for _, g := range []struct {
 		name, help string

@@ -12,12 +12,14 @@ import (
 	"github.com/idemstorm/idemstorm/target/idempotency"
 )
 
+// What the ledger refuses. An account that is gone has no cash: erasure looks like poverty to an order in progress.
 var (
 	errInsufficientCash     = &idempotency.Refusal{Status: http.StatusPaymentRequired, Code: "insufficient_cash"}
 	errInsufficientPosition = &idempotency.Refusal{Status: http.StatusUnprocessableEntity, Code: "insufficient_position"}
 	errNoSuchPosition       = &idempotency.Refusal{Status: http.StatusNotFound, Code: "no_such_position"}
 )
 
+// The values of paper_orders' columns side, order_type and status.
 const (
 	buy, sell               = "buy", "sell"
 	market, limit           = "market", "limit"
@@ -44,6 +46,7 @@ func (o order) amount() cents {
 	return o.Price * cents(o.Quantity)
 }
 
+// moveCashSQL checks and moves in one statement: there is no gap in which another order could spend the same cash.
 const moveCashSQL = `
 UPDATE accounts SET cash_balance = cash_balance + $2::numeric
 WHERE user_id = $1 AND cash_balance + $2::numeric >= 0
@@ -67,11 +70,13 @@ INSERT INTO paper_orders (id, execution_id, leg, user_id, endpoint, idem_key, op
                           symbol, side, order_type, quantity, price, amount, status)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12::numeric, $13::numeric, $14)`
 
+// queueOrder writes the order in the transaction's last round trip.
 func queueOrder(req *idempotency.Request, o order) {
 	req.Later.Queue(insertOrderSQL, o.ID, req.ExecutionID, o.Leg, req.Identity.UserID, req.Route.Endpoint, req.KeyOrNil(),
 		req.OperationOrNil(), o.Symbol, o.Side, o.Type, o.Quantity, o.Price.String(), o.amount().String(), o.State)
 }
 
+// The three ways in which a position changes. Each sees what rivals committed, or waits for them.
 const (
 	addPositionSQL = `
 INSERT INTO positions (user_id, symbol, quantity) VALUES ($1, $2, $3)
@@ -93,6 +98,7 @@ func queueDropPosition(req *idempotency.Request, id int64) {
 	req.Later.Queue(dropPositionSQL, id, req.Identity.UserID).Exec(oneRowOr(errNoSuchPosition))
 }
 
+// oneRowOr turns a statement that found nothing to change into a refusal, which rolls the batch back.
 func oneRowOr(refusal *idempotency.Refusal) func(pgconn.CommandTag) error {
 	return func(tag pgconn.CommandTag) error {
 		if tag.RowsAffected() != 1 {

@@ -50,6 +50,7 @@ func placeOrder(ctx context.Context, tx idempotency.Tx, req *idempotency.Request
 	return orderPlaced(req, o, balance, "order_placed")
 }
 
+// parseOrder checks the fields in the order in which it names them, so that a body with two faults has one answer.
 func parseOrder(body []byte) (o order, err error) {
 	f, err := parseFields(body, "symbol", "side", "quantity", "type", "limit_price", noteField)
 	if err != nil {
@@ -90,6 +91,7 @@ func (o order) atLimit(f fields) (order, error) {
 	return o, nil
 }
 
+// restOrderSQL reserves an id as moveCash does. A resting order holds no cash: it is checked when it fills.
 const restOrderSQL = `SELECT cash_balance::text, nextval('paper_orders_id_seq') FROM accounts WHERE user_id = $1`
 
 func restOrder(ctx context.Context, tx idempotency.Tx, user *int32) (balance string, orderID int64, err error) {
@@ -103,6 +105,7 @@ func restOrder(ctx context.Context, tx idempotency.Tx, user *int32) (balance str
 	return balance, orderID, nil
 }
 
+// orderPlaced is the answer to both an order and a closed position. Decimals are strings, to survive any JSON reader.
 func orderPlaced(req *idempotency.Request, o order, balance, action string) (idempotency.Response, error) {
 	resp, err := idempotency.JSON(http.StatusCreated, orderAnswer{
 		OrderID: o.ID, ExecutionID: req.ExecutionID.String(), Status: o.State, Symbol: o.Symbol, Side: o.Side,

@@ -12,6 +12,7 @@ import (
 	"github.com/idemstorm/idemstorm/target/idempotency"
 )
 
+// The cascade from users takes sessions, account, positions and records with it.
 const (
 	lockAccountSQL = `SELECT 1 FROM accounts WHERE user_id = $1 FOR UPDATE`
 	deleteUserSQL  = `DELETE FROM users WHERE id = $1`
@@ -65,6 +66,7 @@ type ExportedRecord struct {
 	ExpiresAt    time.Time       `json:"expires_at"`
 }
 
+// exportSQL is in the order in which the user sent the keys.
 const exportSQL = `
 SELECT idem_key, scope_endpoint, request_hash, status, response_code, COALESCE(response_body, 'null'), created_at, expires_at
 FROM idempotency_keys WHERE scope_user_id = $1 ORDER BY id`

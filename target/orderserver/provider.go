@@ -43,6 +43,7 @@ func (p *providerClient) charge(ctx context.Context, req *idempotency.Request, p
 	return id, nil
 }
 
+// post bounds what it reads, and takes only a 2xx that names a charge for a success.
 func (p *providerClient) post(ctx context.Context, req *idempotency.Request, charge chargeRequest) (string, error) {
 	body, err := json.Marshal(charge)
 	if err != nil {

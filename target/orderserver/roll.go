@@ -14,6 +14,7 @@ type rollAnswer struct {
 	Legs        []legAnswer `json:"legs"`
 }
 
+// legAnswer is one of them: 1 closes, 2 opens.
 type legAnswer struct {
 	OrderID  int64  `json:"order_id"`
 	Leg      int    `json:"leg"`
@@ -37,6 +38,7 @@ func rollPosition(ctx context.Context, tx idempotency.Tx, req *idempotency.Reque
 	if out.Quantity == 0 {
 		out.Quantity = in.Quantity
 	}
+	// One movement of the difference: a roll needs cash for what it costs more, not for the whole second leg.
 	balance, secondID, err := moveCash(ctx, tx, req.Identity.UserID, in.amount()+out.amount())
 	if err != nil {
 		return idempotency.Response{}, err
@@ -68,6 +70,7 @@ func parseRoll(body []byte) (order, error) {
 	return o, nil
 }
 
+// rolled keeps the legs in their order.
 func rolled(req *idempotency.Request, balance string, legs ...order) (idempotency.Response, error) {
 	body := rollAnswer{ExecutionID: req.ExecutionID.String(), CashBalance: balance}
 	for _, o := range legs {

@@ -17,6 +17,7 @@ const (
 	AccountEndpoint  = "PATCH /api/account"
 )
 
+// The endpoints that ignore keys, but for a service's signups.
 const (
 	cancelEndpoint   = "DELETE /api/trading/orders/{id}"
 	waitlistEndpoint = "POST /api/waitlist/signup"
@@ -44,6 +45,7 @@ func (s *Server) routes() []idempotency.Route {
 	}
 }
 
+// mux adds what needs no session: health, counters, and the admin route, which has a token of its own.
 func (s *Server) mux(mw *idempotency.Middleware) *http.ServeMux {
 	mux := http.NewServeMux()
 	for _, route := range s.routes() {
@@ -80,6 +82,7 @@ func delayed(d time.Duration, next idempotency.Action) idempotency.Action {
 // precheck answers before any claim, or not.
 type precheck = func(*idempotency.Request) *idempotency.Response
 
+// first asks one check after the other.
 func first(checks ...precheck) precheck {
 	return func(req *idempotency.Request) *idempotency.Response {
 		for _, check := range checks {
@@ -91,6 +94,7 @@ func first(checks ...precheck) precheck {
 	}
 }
 
+// userOnly keeps service tokens away from what belongs to a person.
 func userOnly(req *idempotency.Request) *idempotency.Response {
 	if req.Identity.UserID != nil {
 		return nil
@@ -99,6 +103,7 @@ func userOnly(req *idempotency.Request) *idempotency.Response {
 	return &resp
 }
 
+// serviceOnly keeps persons away from what services report.
 func serviceOnly(req *idempotency.Request) *idempotency.Response {
 	if req.Identity.UserID == nil {
 		return nil

@@ -54,6 +54,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	return s, nil
 }
 
+// openPools makes two pools even on one database: claims must not wait for connections that slow handlers hold.
 func (s *Server) openPools() (err error) {
 	timeout := min(time.Second, s.cfg.RequestDeadline)
 	s.business, err = openPool(poolSpec{"orders", s.cfg.DatabaseURL, s.cfg.Isolation, s.cfg.PoolSize, timeout})
@@ -64,6 +65,7 @@ func (s *Server) openPools() (err error) {
 	return err
 }
 
+// assemble puts the variant's parts, if any, over the reference's.
 func (s *Server) assemble() error {
 	s.parts = idempotency.Reference(s.business, s.store, s.cfg.StaleAfter)
 	s.parts.Gate = orderGate{s.flags}

@@ -8,6 +8,7 @@ import (
 	"github.com/idemstorm/idemstorm/target/idempotency"
 )
 
+// signupSQL names the constraint that it forgives; any other conflict is an error.
 const signupSQL = `INSERT INTO waitlist_signups (email) VALUES ($1) ON CONFLICT ((lower(email))) DO NOTHING`
 
 // signUp has a natural key, the address: it answers 202 both times, and does not say which time it was.

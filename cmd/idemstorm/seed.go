@@ -30,6 +30,9 @@ func newSeedCommand() *cobra.Command {
 				return exitWith(exitUnreachable, fmt.Errorf("reach the database: %w", err))
 			}
 			result, err := orderserver.Seed(cmd.Context(), conn, spec)
+			if errors.Is(err, orderserver.ErrNotEmpty) {
+				err = exitWith(exitUsage, err)
+			}
 			if err := errors.Join(err, conn.Close(cmd.Context())); err != nil {
 				return exitWith(exitUnreachable, err)
 			}

@@ -218,11 +218,11 @@ func saveJSON(dir, name string, result any) error {
 
 // replaySchedule plays a saved schedule again. One that does not fit any more is inconclusive, not clean.
 func replaySchedule(ctx context.Context, w io.Writer, l *lab.Lab, s *explore.Schedule, f exploreFlags) (code int, err error) {
-	system, _, err := l.System()
+	scenario, err := l.Scenario()
 	if err != nil {
 		return 0, err
 	}
-	again, err := explore.Replay(ctx, system, s)
+	again, err := explore.Replay(ctx, l.System(scenario), s)
 	if errors.Is(err, explore.ErrDiverged) {
 		fmt.Fprintln(w, err)
 		return 5, nil

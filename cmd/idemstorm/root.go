@@ -43,9 +43,11 @@ func newRootCommand() *cobra.Command {
 	}
 	root.AddCommand(
 		newRunCommand(),
+		newExploreCommand(),
 		newCheckCommand(),
 		newReportCommand(),
 		newScenariosCommand(),
+		newZooCommand(),
 		newProviderCommand(),
 		newServeCommand(),
 		newMigrateCommand(),

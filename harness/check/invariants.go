@@ -82,5 +82,20 @@ func (inv Invariant) find(ix *index, claimed bool) verdict.Finding {
 	s := &sheet{}
 	inv.judge(ix, s)
 	s.conclude(&f, ix.partial)
+	if f.FirstNS != 0 {
+		f.FirstOps = ix.begunBy(f.FirstNS)
+	}
 	return f
+}
+
+// begunBy counts the operations that were sent by a moment.
+func (ix *index) begunBy(at int64) (n int64) {
+	for _, sc := range ix.scopes {
+		for _, op := range sc.ops {
+			if op.firstSent <= at {
+				n++
+			}
+		}
+	}
+	return n
 }

@@ -68,8 +68,22 @@ func (s *scope) String() string {
 // violation starts a counterexample about this scope: seen are the attempts that show it, in any order.
 func (s *scope) violation(sentence string, seen ...*attempt) violation {
 	return violation{
-		Sentence: sentence, Key: s.key, User: s.user, Endpoint: s.endpoint, Ops: refs(seen),
+		Sentence: sentence, Key: s.key, User: s.user, Endpoint: s.endpoint, Ops: refs(seen), AtNS: seenBy(seen),
 	}
+}
+
+// seenBy is when the last of some attempts had been answered, or was sent if it never was.
+func seenBy(attempts []*attempt) (at int64) {
+	for _, a := range attempts {
+		switch {
+		case a == nil:
+		case a.returned():
+			at = max(at, a.done)
+		default:
+			at = max(at, a.sent)
+		}
+	}
+	return at
 }
 
 // refs points at attempts in the order of sending.

@@ -47,8 +47,9 @@ type Violation struct {
 	Key      string        `json:"key,omitempty"`
 	User     int64         `json:"user,omitempty"`
 	Endpoint string        `json:"endpoint,omitempty"`
-	Ops      []history.Ref `json:"ops,omitempty"`  // in order of being sent
-	Rows     []history.Row `json:"rows,omitempty"` // the rows that show it
+	AtNS     int64         `json:"at_ns,omitempty"` // when the last of these facts was there to see, since the run's zero; 0 when only rows tell
+	Ops      []history.Ref `json:"ops,omitempty"`   // in order of being sent
+	Rows     []history.Row `json:"rows,omitempty"`  // the rows that show it
 }
 
 // Finding is the result for one invariant of contract section 8.
@@ -60,6 +61,8 @@ type Finding struct {
 	Unit       string      `json:"unit"`                 // what Looked counts: keys, replays, rows …
 	Why        string      `json:"why,omitempty"`        // for inconclusive and not judged
 	Count      int64       `json:"count,omitempty"`      // violations found in all
+	FirstNS    int64       `json:"first_ns,omitempty"`   // when the first violation was there to see; 0 when only rows tell
+	FirstOps   int64       `json:"first_ops,omitempty"`  // how many operations had been begun by then
 	Violations []Violation `json:"violations,omitempty"` // at most MaxViolations of them, smallest first
 }
 

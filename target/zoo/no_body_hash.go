@@ -1,11 +1,10 @@
 package zoo
 
-import (
-	"github.com/idemstorm/idemstorm/target/idempotency"
-)
+import "github.com/idemstorm/idemstorm/target/idempotency"
 
 var noBodyHash = Variant{
-	Name: "no-body-hash",
+	Name:  "no-body-hash",
+	Class: "no request hash",
 	Story: "The key alone decides: whoever sends it again gets the stored answer. A client that reuses a key for another " +
 		"order is told that the other order was placed.",
 	Invariant: "mismatch-rejected",

@@ -56,9 +56,28 @@ var All = []Variant{
 	recordExpiresWithLock,
 
 	// Completion and crash.
+	completionAfterCommit,
+	completionOnClientContext,
+	completionByOneWriter,
+	rerunAfterLostCommit,
+	failedOverCompleted,
+	failureFreesKey,
+	serverErrorReplayed,
+	auditAfterCommit,
+	providerWithoutKey,
 
 	// Matching and scope.
 	noBodyHash,
+	hashInLookupKey,
+	lookAlikesAreDuplicates,
+	rawBodyHash,
+	numbersThroughFloat,
+	unreadableBodyIsEmpty,
+	pathNotHashed,
+	keyNotScopedToUser,
+	keyNotScopedToEndpoint,
+	nullUserEquals,
+	keyComparedAsSpelled,
 
 	// Outage.
 	tier1FailsOpen,
@@ -68,8 +87,19 @@ var All = []Variant{
 	noDeadline,
 
 	// Retention and privacy.
+	cleanupRemovesInFlight,
+	cleanupByLocalTime,
+	erasureSparesInFlight,
+	credentialInRecord,
 
 	// Replay.
+	statusCodeLost,
+	markerMissing,
+	noReplayAudit,
+	businessAuditOnReplay,
+	replayPastGate,
+	keyedPastGate,
+	flagFlipEmptiesTable,
 }
 
 // Find returns a variant by its name.

@@ -1,0 +1,39 @@
+package zoo
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/idemstorm/idemstorm/target/idempotency"
+)
+
+var auditAfterCommit = Variant{
+	Name:  "audit-after-commit",
+	Class: "audit apart from the action",
+	Story: "The audit log is written when all is done, on a connection of its own, since a failing audit must not stop an order. " +
+		"A process that dies in between leaves an order that nobody placed.",
+	Invariant: "order-audit-match",
+	Scenario:  "worker-crash",
+	Parts: func(p idempotency.Parts) idempotency.Parts {
+		p.Executor = lateAuditExecutor{p.Executor.(*idempotency.TxExecutor)}
+		return p
+	},
+}
+
+// lateAuditExecutor commits the action without its audit row.
+type lateAuditExecutor struct{ *idempotency.TxExecutor }
+
+// Execute implements idempotency.Executor.
+func (e lateAuditExecutor) Execute(ctx context.Context, a *idempotency.Attempt) (idempotency.Response, error) {
+	action := *a
+	action.Auditor = idempotency.NoAudit{}
+	resp, err := e.TxExecutor.Execute(ctx, &action)
+	if err != nil || resp.Audit == nil {
+		return resp, err
+	}
+	b := &pgx.Batch{}
+	a.Auditor.Business(b, a.Request, &resp)
+	_ = e.Pool.SendBatch(ctx, b).Close()
+	return resp, nil
+}

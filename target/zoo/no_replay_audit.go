@@ -1,0 +1,22 @@
+package zoo
+
+import "github.com/idemstorm/idemstorm/target/idempotency"
+
+var noReplayAudit = Variant{
+	Name:  "no-replay-audit",
+	Class: "replay not audited",
+	Story: "A replay changes nothing, so nothing is written. When a customer asks why their second click was answered as it was, " +
+		"there is no trace of it.",
+	Invariant: "replay-audited",
+	Scenario:  "duplicate-key-race",
+	Parts: func(p idempotency.Parts) idempotency.Parts {
+		p.Auditor = businessOnlyAuditor{p.Auditor}
+		return p
+	},
+}
+
+// businessOnlyAuditor writes down what changed something.
+type businessOnlyAuditor struct{ idempotency.Auditor }
+
+// ReplaySQL implements idempotency.Auditor.
+func (businessOnlyAuditor) ReplaySQL() string { return "" }

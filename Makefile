@@ -23,8 +23,9 @@ $(BIN): $(SOURCES)
 build: $(BIN) ## build bin/idemstorm
 
 .PHONY: test
-test: lint ## lint, then every test (installs PostgreSQL and chromium where they are missing and it may)
+test: lint ## lint, then every test (installs PostgreSQL, redis and chromium where they are missing and it may)
 	@bash docs/scripts/need-postgres
+	@bash docs/scripts/need-redis
 	@bash docs/scripts/need-chromium
 	$(GO) test -timeout 15m ./...
 

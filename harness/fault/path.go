@@ -35,9 +35,9 @@ func (s Spec) strikes(p Path) bool {
 
 // pathStrike puts a link in force on paths, and a clean one afterwards.
 type pathStrike struct {
-	link   pgwire.Link
-	paths  []Path
-	before int64
+	link          pgwire.Link
+	paths         []Path
+	before, after int64
 }
 
 // Inject implements Strike. It returns when the link is in force on every path.
@@ -54,19 +54,23 @@ func (s *pathStrike) Inject(context.Context) error {
 
 // Heal implements Strike.
 func (s *pathStrike) Heal(context.Context) error {
+	s.after = s.total()
 	for _, p := range s.paths {
 		p.Proxy.SetLink(pgwire.Link{})
 	}
 	return nil
 }
 
-// Felt implements Strike: connections refused or reset, and chunks held or slowed.
-func (s *pathStrike) Felt() int64 { return s.total() - s.before }
+// Felt implements Strike: connections refused, reset or kept waiting, and chunks held or slowed, until healing began.
+func (s *pathStrike) Felt() int64 { return s.after - s.before }
 
 func (s *pathStrike) total() (n int64) {
 	for _, p := range s.paths {
 		stats := p.Proxy.Stats()
 		n += stats.Refused + stats.Reset + stats.Shaped
+		if s.link.State == pgwire.Hang { // what comes new is left without any answer
+			n += stats.Accepted
+		}
 	}
 	return n
 }

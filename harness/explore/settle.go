@@ -108,6 +108,8 @@ func (w *wait) once(ctx context.Context) (Moment, bool, error) {
 			w.p.silence(st.running)
 		}
 		return Moment{}, false, nil
+	case st.held == 0: // who was taken for quiet has to wake up, or the database to end a deadlock
+		return Moment{}, false, nil
 	case len(st.waiting) == 0:
 		m, ok := w.p.moment(st.seen, nil)
 		return m, ok, nil
@@ -117,7 +119,7 @@ func (w *wait) once(ctx context.Context) (Moment, bool, error) {
 	if err := w.ask(ctx, st); err != nil {
 		return Moment{}, false, err
 	}
-	if w.sure < 2 || st.held == 0 { // with nothing to release, everybody waits for the database to end a deadlock
+	if w.sure < 2 {
 		return Moment{}, false, nil
 	}
 	m, ok := w.p.moment(st.seen, w.blocked)

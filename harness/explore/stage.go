@@ -33,6 +33,12 @@ const (
 	late = 300 * time.Microsecond
 )
 
+// DeadlockOption is a parameter for the URL of an actor's connections. In a deadlock PostgreSQL's victim is whoever looks first;
+// with clocks a second apart that is always the lowest actor, so that a schedule repeats. That another is chosen is not explored.
+func DeadlockOption(actor int) string {
+	return fmt.Sprintf("options=-c%%20deadlock_timeout%%3D%ds", actor+1)
+}
+
 // Stage holds the statements of a system under exploration. Its gates are put into the wire proxies; while no schedule is being played they
 // let everything pass. One schedule at a time is played.
 type Stage struct {

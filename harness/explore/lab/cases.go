@@ -15,7 +15,6 @@ import (
 	"github.com/idemstorm/idemstorm/harness/contract"
 	"github.com/idemstorm/idemstorm/harness/explore"
 	"github.com/idemstorm/idemstorm/harness/history"
-	"github.com/idemstorm/idemstorm/harness/pgcluster"
 )
 
 // Case is one constellation of actors.
@@ -203,12 +202,8 @@ func (l *Lab) commandActor(name string, args func(explore.Case) []string) explor
 			words = append(words, "--variant", l.opts.Variant)
 		}
 		cmd := exec.CommandContext(ctx, l.opts.Exe, words...)
-		dsn, err := pgcluster.Via(l.dsn, l.command.Addr())
-		cmd.Env = append(cmd.Environ(), "DATABASE_URL="+dsn)
-		var out []byte
-		if err == nil {
-			out, err = cmd.CombinedOutput()
-		}
+		cmd.Env = append(cmd.Environ(), "DATABASE_URL="+l.commandDSN)
+		out, err := cmd.CombinedOutput()
 		answer := explore.Answer{Class: "done", Body: strings.TrimSpace(string(out))}
 		if err != nil {
 			answer.Class = "failed"

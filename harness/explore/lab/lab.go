@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -86,29 +87,29 @@ func (o Options) spec() subject.Spec {
 	return subject.Spec{StaleAfter: o.StaleAfter, Deadline: o.Deadline, Pool: 8, StorePool: 8, Isolation: o.Isolation}
 }
 
-// settings silence what could come between two steps: time-outs, autovacuum, and the deadlock check, which must outlast a
-// schedule, so that it is always the first to wait that is chosen as the victim. A crash of the machine is not explored, so nothing is
-// forced to disk.
+// settings silence what could come between two steps: time-outs and autovacuum. A crash of the machine is not explored, so nothing
+// is forced to disk.
 var settings = map[string]string{
-	"autovacuum": "off", "deadlock_timeout": "1s", "lock_timeout": "0", "statement_timeout": "0",
+	"autovacuum": "off", "lock_timeout": "0", "statement_timeout": "0",
 	"idle_in_transaction_session_timeout": "0", "max_connections": "100", "checkpoint_timeout": "1d",
 }
 
 // Lab is a running system and the stage that it is explored on.
 type Lab struct {
-	opts     Options
-	cluster  *pgcluster.Cluster
-	dsn      string
-	bundle   subject.Bundled
-	fixture  subject.Fixture
-	provider *provider.Provider
-	stage    *explore.Stage
-	judge    *explore.Judge
-	replicas []*subject.Replica
-	clients  []*explore.Client
-	proxies  []*pgwire.Proxy
-	command  *pgwire.Proxy // the path of commands, such as cleanup
-	users    int           // next of the fixture's that no schedule has had
+	opts       Options
+	cluster    *pgcluster.Cluster
+	dsn        string
+	bundle     subject.Bundled
+	fixture    subject.Fixture
+	provider   *provider.Provider
+	stage      *explore.Stage
+	judge      *explore.Judge
+	replicas   []*subject.Replica
+	clients    []*explore.Client
+	proxies    []*pgwire.Proxy
+	command    *pgwire.Proxy // the path of commands, such as cleanup
+	commandDSN string
+	users      int // next of the fixture's that no schedule has had
 }
 
 const database = "explore"
@@ -171,7 +172,7 @@ func (l *Lab) startReplicas(ctx context.Context) error {
 		paths := subject.Paths{Provider: l.provider.URL()}
 		for _, dsn := range []*string{&paths.Database, &paths.Store} {
 			var err error
-			if _, *dsn, err = l.path(); err != nil {
+			if _, *dsn, err = l.path(n - 1); err != nil {
 				return err
 			}
 		}
@@ -185,19 +186,19 @@ func (l *Lab) startReplicas(ctx context.Context) error {
 		return err
 	}
 	var err error
-	l.command, _, err = l.path()
+	l.command, l.commandDSN, err = l.path(l.opts.Requests)
 	return err
 }
 
-// path opens one proxy and gives the address that leads through it.
-func (l *Lab) path() (*pgwire.Proxy, string, error) {
+// path opens one proxy for an actor, from 0, and gives the address that leads through it.
+func (l *Lab) path(actor int) (*pgwire.Proxy, string, error) {
 	proxy, err := pgwire.Listen(pgwire.Options{Upstream: l.cluster.Addr(), Follow: true, Params: l.opts.Params})
 	if err != nil {
 		return nil, "", err
 	}
 	l.proxies = append(l.proxies, proxy)
 	dsn, err := pgcluster.Via(l.dsn, proxy.Addr())
-	return proxy, dsn, err
+	return proxy, dsn + "&" + explore.DeadlockOption(actor), err
 }
 
 // openStage comes after the servers: a variant may change the schema when it starts.
@@ -268,11 +269,11 @@ func (l *Lab) warm(ctx context.Context) error {
 	return nil
 }
 
-// System is the case that the lab was opened for.
-func (l *Lab) System() (explore.System, explore.Scenario, error) {
-	scenario, err := l.scenario()
-	return l.stage.System(scenario), scenario, err
-}
+// Scenario is the case that the lab was opened for.
+func (l *Lab) Scenario() (explore.Scenario, error) { return l.scenario() }
+
+// System puts a scenario on the lab's stage.
+func (l *Lab) System(s explore.Scenario) explore.System { return l.stage.System(s) }
 
 // Reducible says whether commuting steps may be swapped on this lab, and if not, why.
 func (l *Lab) Reducible() (ok bool, why string) {
@@ -292,7 +293,7 @@ func (l *Lab) Reducible() (ok bool, why string) {
 
 // Explore searches the lab's case. Of the reductions that are asked for it makes those that are sound here.
 func (l *Lab) Explore(ctx context.Context, o explore.Options) (explore.Result, error) {
-	system, scenario, err := l.System()
+	scenario, err := l.scenario()
 	if err != nil {
 		return explore.Result{}, err
 	}
@@ -302,7 +303,7 @@ func (l *Lab) Explore(ctx context.Context, o explore.Options) (explore.Result, e
 	for _, actor := range scenario.Actors {
 		o.Classes = append(o.Classes, actor.Class)
 	}
-	result, err := explore.Search(ctx, system, o)
+	result, err := explore.Search(ctx, l.System(scenario), o)
 	result.Name, result.Actors = scenario.Name, scenario.Names()
 	if s := result.Schedule; s != nil {
 		s.Name, s.Actors, s.Setup = scenario.Name, scenario.Names(), l.setup()

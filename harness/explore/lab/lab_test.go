@@ -1,0 +1,165 @@
+package lab_test
+
+import (
+	"maps"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/idemstorm/idemstorm/harness/explore"
+	"github.com/idemstorm/idemstorm/harness/explore/lab"
+)
+
+var (
+	everything = explore.Options{Preemptions: explore.Unbounded, KeepGoing: true}
+	reduced    = explore.Options{Preemptions: explore.Unbounded, KeepGoing: true, Reduce: true, Symmetry: true}
+)
+
+func search(t testing.TB, l *lab.Lab, o explore.Options) explore.Result {
+	t.Helper()
+	result, err := l.Explore(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+// clean wants nothing violated, and nothing left open.
+func clean(t testing.TB, r explore.Result) {
+	t.Helper()
+	if r.Exit() != 0 {
+		t.Errorf("%s: %s\n%s\nopen %q\noutcomes %q", r.Name, r.Sentence(), r.Claim(), r.Open, outcomes(r))
+	}
+	t.Logf("%s: %s, %v", r.Name, r.Claim(), r.Took.Round(time.Millisecond))
+}
+
+func outcomes(r explore.Result) []string {
+	set := map[string]bool{}
+	for _, c := range r.Outcomes {
+		set[c.Outcome.Signature()] = true
+	}
+	return slices.Sorted(maps.Keys(set))
+}
+
+func TestTheReferenceIsCleanAndReductionChangesNothing(t *testing.T) {
+	l := open(t, lab.Options{})
+	few := search(t, l, reduced)
+	clean(t, few)
+	all := search(t, l, everything)
+	clean(t, all)
+	if diff := cmp.Diff(outcomes(all), outcomes(few)); diff != "" {
+		t.Errorf("outcomes differ (- all, + reduced):\n%s", diff)
+	}
+	if few.Schedules*4 > all.Schedules {
+		t.Errorf("%d schedules of %d are no reduction", few.Schedules, all.Schedules)
+	}
+}
+
+func TestThreeDuplicatesAreCleanWithTwoPreemptions(t *testing.T) {
+	l := open(t, lab.Options{Requests: 3})
+	o := reduced
+	o.Preemptions = 2
+	clean(t, search(t, l, o))
+}
+
+func TestTheReferenceIsCleanUnderStricterIsolation(t *testing.T) {
+	for _, level := range []string{"repeatable read", "serializable"} {
+		t.Run(level, func(t *testing.T) { clean(t, search(t, open(t, lab.Options{Isolation: level}), reduced)) })
+	}
+}
+
+func TestTheReferenceIsCleanOnOneSharedProcess(t *testing.T) {
+	clean(t, search(t, open(t, lab.Options{Shared: true}), reduced))
+}
+
+func TestTheReferenceIsCleanInEveryCase(t *testing.T) {
+	for _, c := range lab.Cases {
+		if c.Name == "duplicates" {
+			continue // the tests above
+		}
+		t.Run(c.Name, func(t *testing.T) { clean(t, search(t, open(t, lab.Options{Case: c.Name}), reduced)) })
+	}
+}
+
+// What a counterexample must repeat: who ran what, and what came of it; keys and row numbers are fresh each time.
+func shape(s *explore.Schedule) (out []string) {
+	for _, taken := range s.Steps {
+		out = append(out, s.Actors[taken.Step.Actor]+": "+taken.Step.SQL)
+	}
+	return append(out, s.Outcome.Signature())
+}
+
+func TestARaceIsFoundEveryTimeWithTheSameCounterexample(t *testing.T) {
+	l := open(t, lab.Options{Variant: "select-then-insert"})
+	o := reduced
+	o.KeepGoing = false
+	var first *explore.Schedule
+	for n := range 50 {
+		got := search(t, l, o)
+		if got.Violating != 1 || got.Schedule == nil {
+			t.Fatalf("run %d: %s", n+1, got.Sentence())
+		}
+		if first == nil {
+			first = got.Schedule
+		}
+		if diff := cmp.Diff(shape(first), shape(got.Schedule)); diff != "" {
+			t.Fatalf("run %d: another counterexample:\n%s", n+1, diff)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "schedule.json")
+	if err := first.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	replays(t, path, shape(first))
+}
+
+// replays plays a saved schedule on a fresh lab, put together from what the file says, and wants it to fit first time.
+func replays(t *testing.T, path string, want []string) {
+	t.Helper()
+	saved, err := explore.LoadSchedule(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := open(t, lab.Options{}.FromSetup(saved.Setup))
+	scenario, err := l.Scenario()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := explore.Replay(t.Context(), l.System(scenario), saved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, shape(again)); diff != "" {
+		t.Errorf("it ended otherwise:\n%s", diff)
+	}
+}
+
+func TestTheReferenceSurvivesEveryCrashPoint(t *testing.T) {
+	for _, cross := range []bool{false, true} {
+		l := open(t, lab.Options{StaleAfter: 300 * time.Millisecond, Deadline: 2 * time.Second})
+		got, err := l.Crash(t.Context(), cross, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Exit() != 0 || len(got.Points) < 6*12 {
+			t.Errorf("%s: %s, open %q", got.Name, got.Sentence(), got.Open)
+		}
+		for _, p := range got.Points {
+			if len(p.Outcome.Violated) > 0 {
+				t.Errorf("%s at step %d: saw %s, then %s: %v", p.Fault, p.Step, p.Saw, p.Final, p.Outcome.Violated)
+			}
+		}
+		t.Logf("%s: %d points in %v", got.Name, len(got.Points), got.Took.Round(time.Millisecond))
+	}
+}
+
+func TestWhatCannotBeExploredIsRefused(t *testing.T) {
+	for _, o := range []lab.Options{{Case: "nothing"}, {Route: "nowhere"}, {Requests: 9}, {Isolation: "some"}} {
+		if err := o.Validate(); err == nil {
+			t.Errorf("%+v was accepted", o)
+		}
+	}
+}

@@ -7,6 +7,7 @@ var failsOpenOnLostRead = Variant{
 	Class: "fails open",
 	Story: "A claim that cannot be made stops the order. The read that follows a lost claim is another matter: it failed, there " +
 		"is nothing to replay, so the request is handled as if it were the first.",
+	Seen:      "Tr3kkR/Yuzu#1604: a failed read of the store is returned as empty, so that the caller cannot tell the two apart",
 	Invariant: "at-most-once",
 	Scenario:  "lost-reads",
 	Parts: func(p idempotency.Parts) idempotency.Parts {

@@ -11,6 +11,7 @@ var recordExpiresWithLock = Variant{
 	Class: "one lifetime for lock and record",
 	Story: "One time to live covers the claim and the stored answer, half a minute, since a dead process must not block its key " +
 		"for longer. A client that retries after a minute is served as new.",
+	Seen:      "zenml-io/kitaru#876: keys are kept for 15 minutes, what request retries need, and any later retry creates everything anew",
 	Invariant: "retention",
 	Scenario:  "duplicate-key-race",
 	Parts: func(p idempotency.Parts) idempotency.Parts {

@@ -45,8 +45,9 @@ type Options struct {
 	Duration time.Duration // length of open-loop phases, if not 0
 	Rate     float64       // arrivals a second of open-loop phases, if not 0
 	Plan     string        // beginning of the digest that the plan must have, so that a seed that means another plan by now is noticed; "" accepts any
-	Dir      string        // run directory, made by Run
-	Progress Progress      // nil shows nothing
+	Dir      string        // run directory, made by Run; what an earlier run left in it is removed
+	Canary   Canary
+	Progress Progress // nil shows nothing
 }
 
 // Progress is told how far a run is.
@@ -101,11 +102,30 @@ func (o Options) prepareDir() error {
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
 		return fmt.Errorf("make the run directory: %w", err)
 	}
+	if err := clear(o.Dir); err != nil {
+		return err
+	}
 	data, err := yaml.Marshal(o.Scenario)
 	if err != nil {
 		return fmt.Errorf("encode the scenario: %w", err)
 	}
 	return os.WriteFile(filepath.Join(o.Dir, FileScenario), data, 0o644)
+}
+
+// clear removes what an earlier run left, so that nothing of it is taken for this one's.
+func clear(dir string) error {
+	for _, pattern := range []string{"*.gz", "*.partial", "*.json", "*.log", "*.hlog", "*.html", "*.xml", "*.md", "*.addr", "*.jsonl"} {
+		old, err := filepath.Glob(filepath.Join(dir, pattern))
+		if err != nil {
+			return fmt.Errorf("look for files of an earlier run: %w", err)
+		}
+		for _, path := range old {
+			if err := os.Remove(path); err != nil {
+				return fmt.Errorf("remove a file of an earlier run: %w", err)
+			}
+		}
+	}
+	return nil
 }
 
 func (o Options) bundle() subject.Bundled {
@@ -138,6 +158,7 @@ func record(ctx context.Context, r *rig, o Options) (verdict.Run, error) {
 	if run.Facts, err = environment(ctx, r.store.dsn); err != nil {
 		return run, err
 	}
+	run.Facts = append(run.Facts, o.Canary.facts()...)
 	opening, err := evidence.ReadAccounts(ctx, r.store.dsn, evidence.Bundled())
 	if err != nil {
 		return run, err
@@ -150,7 +171,7 @@ func record(ctx context.Context, r *rig, o Options) (verdict.Run, error) {
 	if err != nil {
 		return run, err
 	}
-	if err := saveLatency(o.Dir, driven, &run); err != nil {
+	if err := o.saveLatency(driven, &run); err != nil {
 		return run, err
 	}
 	return run, collect(ctx, r, o, opening)
@@ -204,10 +225,10 @@ func storm(ctx context.Context, r *rig, o Options, p *plan.Plan, run *verdict.Ru
 	return driven, errors.Join(err, faults, writer.Close())
 }
 
-func saveLatency(dir string, driven drive.Result, run *verdict.Run) error {
+func (o Options) saveLatency(driven drive.Result, run *verdict.Run) error {
 	run.Latency = driven.Latency.Summaries()
-	run.Doubts = driven.Doubts
-	return latency.WriteLog(filepath.Join(dir, FileLatency), driven.Latency)
+	run.Doubts = append(o.Canary.doubts(), driven.Doubts...)
+	return latency.WriteLog(filepath.Join(o.Dir, FileLatency), driven.Latency)
 }
 
 // silent shows nothing.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/idemstorm/idemstorm/harness/check"
@@ -76,6 +77,9 @@ func (s Scenario) Validate() error {
 func (s Scenario) validateParts() error {
 	if err := s.Subject.Validate(); err != nil {
 		return err
+	}
+	if stale := s.Subject.WithDefaults().StaleAfter; slices.Contains(s.Invariants, "recovers") && s.Settle.Within <= stale {
+		return fmt.Errorf("settle.within: %v is no longer than subject.stale_after, %v: an abandoned key could not recover in time", s.Settle.Within, stale)
 	}
 	if err := s.Workload.Validate(); err != nil {
 		return fmt.Errorf("workload.%w", err)

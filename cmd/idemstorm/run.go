@@ -26,7 +26,7 @@ type runFlags struct {
 	seed                                         uint64
 	duration                                     time.Duration
 	rate                                         float64
-	quiet, json                                  bool
+	quiet, json, noCanary                        bool
 }
 
 func newRunCommand() *cobra.Command {
@@ -58,6 +58,7 @@ Exit codes: 0 held · 1 an invariant was violated · 2 usage · 3 target or data
 	flags.StringVar(&f.plan, "plan", "", "beginning of the plan's digest: refuse to run when the seed gives another plan by now")
 	flags.DurationVar(&f.duration, "duration", 0, "length of open-loop phases (default: what the scenario says)")
 	flags.Float64Var(&f.rate, "rate", 0, "arrivals a second of open-loop phases (default: what the scenario says)")
+	flags.BoolVar(&f.noCanary, "no-canary", false, "with --suite: do not first run a broken server that must be convicted")
 	flags.BoolVar(&f.quiet, "quiet", false, "print the final verdict only")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object a scenario, instead of tables")
 	return cmd
@@ -89,12 +90,16 @@ func runScenarios(ctx context.Context, stdout io.Writer, f runFlags, args []stri
 }
 
 func (f runFlags) runAll(ctx context.Context, lab *harness.Lab, out *output, exe string, chosen []chosenScenario) ([]verdict.Run, error) {
+	canary, err := f.canary(ctx, lab, out, exe)
+	if err != nil {
+		return nil, err
+	}
 	var runs []verdict.Run
 	for _, c := range chosen {
 		run, err := harness.Run(ctx, lab, harness.Options{
 			Scenario: c.Scenario, Ref: c.ref, Exe: exe, Variant: f.variant, Replicas: f.replicas, Seed: f.seed,
 			Duration: f.duration, Rate: f.rate, Plan: f.plan,
-			Dir: filepath.Join(out.dir, c.Name), Progress: out.progress(c.Name),
+			Dir: filepath.Join(out.dir, c.Name), Progress: out.progress(c.Name), Canary: canary,
 		})
 		if err != nil {
 			return runs, fmt.Errorf("%s: %w", c.Name, err)
@@ -108,6 +113,24 @@ func (f runFlags) runAll(ctx context.Context, lab *harness.Lab, out *output, exe
 		}
 	}
 	return runs, nil
+}
+
+// canary runs the broken server that a suite must convict before its silence means anything.
+func (f runFlags) canary(ctx context.Context, lab *harness.Lab, out *output, exe string) (harness.Canary, error) {
+	if f.suite == "" || f.noCanary {
+		return harness.Canary{Off: f.noCanary}, nil
+	}
+	scenario, err := scenarios.Find(zoo.Canary.Scenario)
+	if err != nil {
+		return harness.Canary{}, err
+	}
+	show := out.progress("canary")
+	show.Phase(zoo.Canary.Name, 0)
+	defer show.Done()
+	trials := harness.Trials{Exe: exe, Dir: filepath.Join(out.dir, "canary"), Keep: true}
+	return trials.Sing(ctx, lab, harness.Trial{
+		Variant: zoo.Canary.Name, Scenario: scenario, Invariant: zoo.Canary.Invariant, Seed: f.seed,
+	})
 }
 
 // chosenScenario is a scenario and how the user named it.

@@ -74,8 +74,8 @@ type scope struct {
 	replays   []*evidence.Audit
 	records   []*evidence.Record
 	charges   []*evidence.Charge
-	disturbed bool // overlapped a fault of any kind, with a margin
-	outage    bool // the same, of a fault that may have struck the key store
+	disturbed bool // overlapped a fault of any kind, with a margin, or was slow
+	outage    bool // overlapped a fault that may have struck the key store, or the server counted it as out
 	off       bool // overlapped a time when the middleware was switched off
 	expiring  bool // lasted longer than its records live: a key may then run again
 	erased    bool // its user was erased during the run

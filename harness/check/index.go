@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"slices"
+	"strings"
 
 	"github.com/idemstorm/idemstorm/harness/contract"
 	"github.com/idemstorm/idemstorm/harness/evidence"
@@ -208,7 +209,8 @@ func (ix *index) rowScope(key string, user int64, endpoint string, op int64) *sc
 	if o := ix.operation(op); key == "" && o != nil {
 		return o.scope
 	}
-	n := name{key: key, user: user, endpoint: endpoint}
+	// A key that was stored as it was spelled is still that key: the plan has it in lower case.
+	n := name{key: strings.ToLower(key), user: user, endpoint: endpoint}
 	if key == "" {
 		return ix.newScope(n)
 	}

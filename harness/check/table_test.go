@@ -35,6 +35,15 @@ var verdicts = []struct {
 		s.execute(second)
 		s.set.Charges = s.set.Charges[:1]
 	}},
+	{"at-most-once", "tier 2 runs twice while the server counts its store as out, one charge", verdict.Held, func(s *story) {
+		first, second := s.op(k1, 4, "checkout", "a"), s.op(k1, 4, "checkout", "a")
+		s.ask(first, 10, 20, contract.AnswerFresh)
+		s.ask(second, 30, 40, contract.AnswerFresh)
+		s.execute(first)
+		s.execute(second)
+		s.set.Charges = s.set.Charges[:1]
+		s.set.Counters[evidence.CounterName("idempotency_store_unavailable_total", "POST /api/billing/checkout")] = 1
+	}},
 	{"at-most-once", "the second life of an expired key", verdict.Held, func(s *story) {
 		raceOnce(s)
 		s.execute(2)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/idemstorm/idemstorm/harness/contract"
+	"github.com/idemstorm/idemstorm/harness/evidence"
 	"github.com/idemstorm/idemstorm/harness/history"
 )
 
@@ -127,13 +128,26 @@ func (ix *index) mark() {
 		s.lives = 1 + ix.expired[s.name]
 		s.expiring = s.expiring || s.lives > 1
 		_, s.erased = ix.erased[s.user]
+		s.outage = ix.reportedOutage(s)
 		for i := range s.attempts {
 			ix.markBy(s, &s.attempts[i])
 		}
 	}
 }
 
+// reportedOutage says whether the server itself counted the key store as out for requests of this tier 2 route, which then ran without
+// dedup: a busy machine, whose store answers past the deadline, is an outage that nobody planned.
+func (ix *index) reportedOutage(s *scope) bool {
+	return s.protected(contract.TierOpen) && ix.set.Counters[evidence.CounterName("idempotency_store_unavailable_total", s.endpoint)] > 0
+}
+
+// strained says whether an attempt took so long that the server's own bounds, such as that on marking a record failed, may have struck.
+func (ix *index) strained(a *attempt) bool {
+	return ix.contract.Deadline > 0 && a.done-a.sent >= int64(ix.contract.Deadline)/2
+}
+
 func (ix *index) markBy(s *scope, a *attempt) {
+	s.disturbed = s.disturbed || ix.strained(a)
 	m := ix.margin()
 	until := a.done
 	if a.open() {

@@ -102,6 +102,9 @@ var All = []Variant{
 	flagFlipEmptiesTable,
 }
 
+// Canary is the variant that shows that the alarm works: a race that any scenario of duplicates finds.
+var Canary = selectThenInsert
+
 // Find returns a variant by its name.
 func Find(name string) (Variant, error) {
 	names := make([]string, 0, len(All))

@@ -12,9 +12,9 @@ var auditAfterCommit = Variant{
 	Name:  "audit-after-commit",
 	Class: "audit apart from the action",
 	Story: "The audit log is written when all is done, on a connection of its own, since a failing audit must not stop an order. " +
-		"A process that dies in between leaves an order that nobody placed.",
+		"A process or a connection that dies in between leaves an order that nobody placed.",
 	Invariant: "order-audit-match",
-	Scenario:  "worker-crash",
+	Scenario:  "commit-lost",
 	Parts: func(p idempotency.Parts) idempotency.Parts {
 		p.Executor = lateAuditExecutor{p.Executor.(*idempotency.TxExecutor)}
 		return p

@@ -12,9 +12,9 @@ var completionAfterCommit = Variant{
 	Name:  "completion-after-commit",
 	Class: "completion apart from the action",
 	Story: "The handler has its transaction, and the middleware, which knows nothing of it, stores the answer when the handler " +
-		"returns. A process that dies in between leaves an order whose record says that nothing was done.",
-	Invariant: "at-most-once",
-	Scenario:  "worker-crash",
+		"returns. A process or a connection that dies in between leaves an order whose record says that nothing was done.",
+	Invariant: "legal-transitions",
+	Scenario:  "commit-lost",
 	Parts: func(p idempotency.Parts) idempotency.Parts {
 		p.Executor = twoStepExecutor{p.Executor.(*idempotency.TxExecutor), serverContext}
 		return p

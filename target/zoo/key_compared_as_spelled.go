@@ -11,7 +11,7 @@ var keyComparedAsSpelled = Variant{
 	Class: "one key in two spellings",
 	Story: "The key is checked to be a UUID and stored as it was sent. A retry through a library that writes UUIDs in capitals has " +
 		"another key, and another order.",
-	Invariant: "at-most-once",
+	Invariant: "legal-transitions",
 	Scenario:  "spelling",
 	Parts: func(p idempotency.Parts) idempotency.Parts {
 		p.Matcher = literalMatcher{p.Matcher}

@@ -50,13 +50,13 @@ Exit codes: 0 no order breaks an invariant; 1 one does; 2 usage; 3 the server or
 	flags.StringVar(&f.lab.Variant, "variant", "", "explore this broken variant")
 	flags.StringVar(&f.lab.Case, "case", "duplicates", "what meets: "+caseNames())
 	flags.StringVar(&f.lab.Route, "route", "order", "route that the requests take: order, checkout")
-	flags.IntVar(&f.lab.Requests, "requests", 0, "how many requests race (default 2, and 1 beside a command)")
+	flags.IntVar(&f.lab.Requests, "requests", 0, "how many requests race (default 2; 1 beside a command)")
 	flags.StringVar(&f.lab.Isolation, "isolation", "", "read committed, repeatable read or serializable (default: the database's)")
 	flags.IntVar(&f.replicas, "replicas", 0, "1 puts all requests on one server process (default: one each)")
 	flags.BoolVar(&f.lab.Params, "params", false, "show bound parameters; they may hold secrets")
 	flags.DurationVar(&f.lab.Quiet, "quiet-after", 2*time.Second, "how long a request may do nothing outside the database")
 	flags.StringVar(&f.lab.BinDir, "pg-bin", "", "folder of the PostgreSQL binaries")
-	flags.IntVar(&f.search.Preemptions, "preemptions", 2, "bound on switches away from a request that could go on; -1 for none (default: none for two requests, 2 for more)")
+	flags.IntVar(&f.search.Preemptions, "preemptions", 2, "bound on switches away from a request that could go on; -1 for none (default: none for two that meet, 2 for more)")
 	flags.IntVar(&f.search.Schedules, "schedules", 0, "stop after this many schedules")
 	flags.DurationVar(&f.search.Time, "time", 0, "stop after this long")
 	flags.BoolVar(&f.search.KeepGoing, "all", false, "go on after the first violation, to see every outcome")
@@ -84,7 +84,7 @@ func (f *exploreFlags) complete(cmd *cobra.Command) error {
 	}
 	f.lab.Shared = f.replicas == 1
 	f.search.Reduce, f.search.Symmetry = !f.noReduction, !f.noReduction
-	if !cmd.Flags().Changed("preemptions") && f.lab.Requests <= 2 {
+	if !cmd.Flags().Changed("preemptions") && f.lab.Actors() <= 2 {
 		f.search.Preemptions = explore.Unbounded
 	}
 	if f.crash {

@@ -22,7 +22,8 @@ type Result struct {
 	Violating   int            `json:"violating"`
 	First       int            `json:"first,omitempty"` // number of the first violating schedule, from 1
 	Outcomes    []OutcomeCount `json:"outcomes"`
-	Open        []string       `json:"open,omitempty"` // what leaves the claim open, each once
+	Afterwards  []Violation    `json:"afterwards,omitempty"` // of all schedules together, where no single one shows it
+	Open        []string       `json:"open,omitempty"`       // what leaves the claim open, each once
 	Took        time.Duration  `json:"took_ns"`
 	Schedule    *Schedule      `json:"counterexample,omitempty"` // of the first violation, shortened
 }
@@ -45,7 +46,7 @@ func (o Outcome) Signature() string {
 // Exit is the command's exit code: a violation outweighs doubt, and a claim that stays open is not clean.
 func (r Result) Exit() int {
 	switch {
-	case r.Violating > 0:
+	case r.Violating+len(r.Afterwards) > 0:
 		return verdict.ExitViolated
 	case !r.Complete || len(r.Open) > 0 || r.Schedules == 0:
 		return verdict.ExitInconclusive

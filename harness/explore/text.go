@@ -214,6 +214,11 @@ func (r Result) WriteText(w io.Writer) error {
 			}
 		}
 	}
+	for _, v := range r.Afterwards {
+		for _, line := range wrap("VIOLATED "+v.Invariant+" after all schedules: "+v.Sentence, textWidth-2, 4) {
+			fmt.Fprintf(&b, "  %s\n", line)
+		}
+	}
 	fmt.Fprintf(&b, "%s\n", r.Sentence())
 	_, err := w.Write(b.Bytes())
 	return err
@@ -224,6 +229,8 @@ func (r Result) Sentence() string {
 	switch {
 	case r.Violating > 0:
 		return fmt.Sprintf("VIOLATED: %d of %d schedules break an invariant; the first was schedule %d", r.Violating, r.Schedules, r.First)
+	case len(r.Afterwards) > 0:
+		return "VIOLATED: the schedules together left something wrong"
 	case r.Exit() != 0:
 		return "INCONCLUSIVE: nothing broken was seen, and not everything was looked at"
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"github.com/idemstorm/idemstorm/harness/contract"
 	"github.com/idemstorm/idemstorm/harness/explore"
 	"github.com/idemstorm/idemstorm/harness/history"
 )
@@ -24,7 +23,8 @@ type Case struct {
 	abandoned   bool   // a first request was sent long ago, and its answer never came
 	before      string // SQL that makes the rows of a schedule; $1 key, $2 user, $3 endpoint
 	erases      bool   // each schedule needs a user of its own
-	command     bool   // a command acts beside the requests
+	beside      bool   // one actor more acts beside the requests
+	threshold   bool   // claims go stale within a schedule
 }
 
 // Cases are the constellations that can be explored.
@@ -32,8 +32,9 @@ var Cases = []Case{
 	{Name: "duplicates", Story: "identical requests under one key", actors: duplicates},
 	{Name: "mismatch", Story: "a request, and other requests under its key", actors: mismatches},
 	{Name: "stale", Story: "identical requests under a key whose first claim was abandoned", actors: duplicates, before: staleSQL, abandoned: true},
-	{Name: "cleanup", Story: "identical requests under an expired key, beside the cleanup command", actors: withCleanup, before: expiredSQL, command: true},
-	{Name: "erase", Story: "identical requests of a user, beside the command that erases them", actors: withErase, erases: true, command: true},
+	{Name: "stalled", Story: "identical requests, and a moment at which every claim in flight goes stale", actors: withTime, beside: true, threshold: true},
+	{Name: "cleanup", Story: "identical requests under an expired key, beside the cleanup command", actors: withCleanup, before: expiredSQL, beside: true},
+	{Name: "erase", Story: "identical requests of a user, beside the command that erases them", actors: withErase, erases: true, beside: true},
 }
 
 const (
@@ -97,10 +98,10 @@ func (c Case) past(cs explore.Case, r Route) []explore.Play {
 	}}
 }
 
-// again sends one request more for an actor that was told to come again, so that what a schedule left behind is asked for once.
+// again sends one request more for an actor whose answer was not final, so that what a schedule left behind is asked for once.
 func (l *Lab) again(ctx context.Context, cs explore.Case, r Route, plays []explore.Play) []explore.Play {
 	for i, play := range plays {
-		if len(play.Sent) == 1 && play.Answer.Class == string(contract.AnswerInFlight) {
+		if len(play.Sent) == 1 && !l.patient().Final(play.Sent[0]) {
 			a := l.patient().Send(ctx, cs, r.as(play.Sent[0]))
 			a.Settle = true
 			plays[i].Sent = append(plays[i].Sent, a)
@@ -191,6 +192,21 @@ func withErase(l *Lab, r Route) []explore.Actor {
 		return []string{"erase", "--user", strconv.FormatInt(c.User, 10)}
 	}))
 }
+
+// withTime lets time pass: really, so that no row has to be tampered with. It is an actor because when it passes is what matters.
+func withTime(l *Lab, r Route) []explore.Actor {
+	return append(duplicates(l, r), explore.Actor{Name: "time", Act: func(ctx context.Context, _ explore.Case) explore.Play {
+		answer := explore.Answer{Class: "done"}
+		// The simple protocol, so that it is one step.
+		if _, err := l.clock.Exec(ctx, fmt.Sprintf(passSQL, (l.opts.StaleAfter+20*time.Millisecond).Seconds()), pgx.QueryExecModeSimpleProtocol); err != nil {
+			answer = explore.Answer{Class: "failed", Body: err.Error()}
+		}
+		return explore.Play{Answer: answer}
+	}})
+}
+
+// passSQL is waited for inside the database, which is not the same as being blocked there: the others stand still meanwhile.
+const passSQL = `SELECT pg_sleep(%f) /* time passes */`
 
 // commandActor runs a command of the binary, whose database lies behind a gate of its own.
 func (l *Lab) commandActor(name string, args func(explore.Case) []string) explore.Actor {

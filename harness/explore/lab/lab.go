@@ -10,9 +10,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/idemstorm/idemstorm/harness/contract"
@@ -50,14 +50,18 @@ func (o Options) WithDefaults() Options {
 	if o.Route == "" {
 		o.Route = Routes[0].Name
 	}
+	c, _ := findCase(o.Case) // Validate refuses an unknown one
 	if o.Requests == 0 {
 		o.Requests = 2
-		if c, err := findCase(o.Case); err == nil && c.command {
+		if c.beside && !c.threshold {
 			o.Requests = 1
 		}
 	}
 	if o.StaleAfter == 0 {
 		o.StaleAfter = 30 * time.Second
+		if c.threshold {
+			o.StaleAfter = shortThreshold
+		}
 	}
 	if o.Deadline == 0 {
 		o.Deadline = patience
@@ -78,6 +82,18 @@ func (o Options) Validate() error {
 		return fmt.Errorf("%d requests: between 1 and 4 can be explored", o.Requests)
 	}
 	return o.spec().Validate()
+}
+
+// shortThreshold is waited for in every schedule of a case in which claims go stale; it must outlast what lies between two steps.
+const shortThreshold = 400 * time.Millisecond
+
+// Actors is how many act at once. More than two are better explored with a bound.
+func (o Options) Actors() int {
+	o = o.WithDefaults()
+	if c, err := findCase(o.Case); err == nil && c.beside {
+		return o.Requests + 1
+	}
+	return o.Requests
 }
 
 // patience is longer than any schedule holds a statement.
@@ -109,13 +125,15 @@ type Lab struct {
 	proxies    []*pgwire.Proxy
 	command    *pgwire.Proxy // the path of commands, such as cleanup
 	commandDSN string
+	clock      *pgx.Conn
+	opening    []evidence.Account
 	users      int // next of the fixture's that no schedule has had
 }
 
 const database = "explore"
 
-// fixtureUsers are more than an erasure case has schedules.
-const fixtureUsers = 5000
+// fixtureUsers are more than an erasure case has schedules within its default bounds.
+const fixtureUsers = 2000
 
 // Open starts everything, in the order of need, and warms it up. The caller must Close it.
 func Open(ctx context.Context, o Options) (l *Lab, err error) {
@@ -152,6 +170,9 @@ func (l *Lab) openDatabase(ctx context.Context) (err error) {
 	l.bundle = subject.Bundled{Exe: l.opts.Exe, Variant: l.opts.Variant, Spec: l.opts.spec(), Dir: l.opts.Dir}
 	l.fixture, err = l.bundle.Prepare(ctx, l.dsn, subject.Seed{Users: fixtureUsers, Positions: 1, Cash: "1000000000000.00", Value: 1})
 	if err != nil {
+		return err
+	}
+	if l.opening, err = evidence.ReadAccounts(ctx, l.dsn, evidence.Bundled()); err != nil {
 		return err
 	}
 	l.provider, err = provider.Start(ctx, provider.Options{Dir: l.opts.Dir})
@@ -226,12 +247,18 @@ func (l *Lab) openStage(ctx context.Context) (err error) {
 	for n, replica := range l.replicas {
 		l.clients = append(l.clients, explore.NewClient(replica.URL, n+1, promise))
 	}
-	return l.commandGate()
+	return l.commandGate(ctx)
 }
 
 // commandGate gives the command that a case runs beside its requests a gate of its own.
-func (l *Lab) commandGate() error {
-	return l.command.SetController(l.stage.Gate(l.requests()))
+func (l *Lab) commandGate(ctx context.Context) (err error) {
+	if err := l.command.SetController(l.stage.Gate(l.requests())); err != nil {
+		return err
+	}
+	if l.clock, err = pgx.Connect(ctx, l.commandDSN); err != nil {
+		return fmt.Errorf("connect the clock: %w", err)
+	}
+	return nil
 }
 
 func (l *Lab) contract() contract.Contract { return l.opts.spec().Contract() }
@@ -305,6 +332,9 @@ func (l *Lab) Explore(ctx context.Context, o explore.Options) (explore.Result, e
 	}
 	result, err := explore.Search(ctx, l.System(scenario), o)
 	result.Name, result.Actors = scenario.Name, scenario.Names()
+	if err == nil {
+		result.Afterwards, err = l.ledger(ctx)
+	}
 	if s := result.Schedule; s != nil {
 		s.Name, s.Actors, s.Setup = scenario.Name, scenario.Names(), l.setup()
 	}
@@ -329,6 +359,9 @@ func (l *Lab) Close(ctx context.Context) error {
 	}
 	if l.stage != nil {
 		errs = append(errs, l.stage.Close(ctx))
+	}
+	if l.clock != nil {
+		errs = append(errs, l.clock.Close(ctx))
 	}
 	for _, proxy := range l.proxies {
 		errs = append(errs, proxy.Close())

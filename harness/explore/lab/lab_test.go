@@ -80,7 +80,13 @@ func TestTheReferenceIsCleanInEveryCase(t *testing.T) {
 		if c.Name == "duplicates" {
 			continue // the tests above
 		}
-		t.Run(c.Name, func(t *testing.T) { clean(t, search(t, open(t, lab.Options{Case: c.Name}), reduced)) })
+		t.Run(c.Name, func(t *testing.T) {
+			o := reduced
+			if (lab.Options{Case: c.Name}).Actors() > 2 {
+				o.Preemptions = 1
+			}
+			clean(t, search(t, open(t, lab.Options{Case: c.Name}), o))
+		})
 	}
 }
 
@@ -134,6 +140,29 @@ func replays(t *testing.T, path string, want []string) {
 	}
 	if diff := cmp.Diff(want, shape(again)); diff != "" {
 		t.Errorf("it ended otherwise:\n%s", diff)
+	}
+}
+
+// Faults of an order of statements, each with the case that brings them out.
+func TestBrokenVariantsAreConvicted(t *testing.T) {
+	for _, v := range []struct{ variant, in, invariant string }{
+		{"insert-where-not-exists", "duplicates", "at-most-once"},
+		{"no-fence", "stalled", "zombie-fenced"},
+		{"no-body-hash", "mismatch", "mismatch-rejected"},
+	} {
+		t.Run(v.variant, func(t *testing.T) {
+			l := open(t, lab.Options{Variant: v.variant, Case: v.in})
+			o := reduced
+			o.KeepGoing = false
+			if (lab.Options{Case: v.in}).Actors() > 2 {
+				o.Preemptions = 2
+			}
+			got := search(t, l, o)
+			if got.Schedule == nil || !slices.ContainsFunc(got.Schedule.Outcome.Violated, func(b explore.Violation) bool { return b.Invariant == v.invariant }) {
+				t.Fatalf("%s: %+v", got.Sentence(), got.Schedule)
+			}
+			t.Logf("schedule %d, %v", got.First, got.Took.Round(time.Millisecond))
+		})
 	}
 }
 

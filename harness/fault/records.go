@@ -16,7 +16,11 @@ const (
 	stateInFlight = "in_flight"
 )
 
-func checkState(s Spec) error {
+// checkRecords is the Check of what all these kinds take.
+func checkRecords(s Spec) error {
+	if s.Run != "" && s.Run != runCleanup {
+		return fmt.Errorf("run: %q is not %s", s.Run, runCleanup)
+	}
 	if !slices.Contains([]string{stateAll, stateFinal, stateInFlight}, s.State) {
 		return fmt.Errorf("state: %q is neither %s nor %s", s.State, stateFinal, stateInFlight)
 	}
@@ -37,6 +41,11 @@ RETURNING idem_key, scope_endpoint, COALESCE(scope_user_id, 0)::bigint, status <
 
 var errNoRecords = errors.New("records: this subject's key store cannot be reached")
 
+// canChange says whether the run has what these kinds need.
+func (w World) canChange(s Spec) bool {
+	return w.Database != "" && w.Note != nil && (s.Run == "" || w.Command != nil)
+}
+
 // change makes a job of an UPDATE on the key store, past all proxies. Final records that it made expire are noted: their keys may run once more.
 func (w World) change(sql string, expires bool, args ...any) func(context.Context) (int64, error) {
 	return func(ctx context.Context) (int64, error) {
@@ -47,6 +56,20 @@ func (w World) change(sql string, expires bool, args ...any) func(context.Contex
 			}
 		}
 		return int64(len(list)), err
+	}
+}
+
+// thenRun is do and, where the spec says so, the cleanup after it: two faults could not be sure of their order.
+func (w World) thenRun(s Spec, do func(context.Context) (int64, error)) func(context.Context) (int64, error) {
+	if s.Run == "" {
+		return do
+	}
+	return func(ctx context.Context) (int64, error) {
+		n, err := do(ctx)
+		if err != nil {
+			return n, err
+		}
+		return n, w.Command(ctx, s.Run)
 	}
 }
 

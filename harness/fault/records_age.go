@@ -14,15 +14,15 @@ var recordsAge = Kind{
 	Story: "records become older by a time that they outlive",
 	On:    []Target{Records},
 	Strike: func(s Spec, w World) (Strike, error) {
-		if w.Database == "" {
+		if !w.canChange(s) {
 			return nil, errNoRecords
 		}
-		return &jobStrike{every: s.Every, do: w.change(ageSQL, false, s.By, s.State)}, nil
+		return &jobStrike{every: s.Every, do: w.thenRun(s, w.change(ageSQL, false, s.By, s.State))}, nil
 	},
 	Check: func(s Spec) error {
 		if s.By <= 0 {
 			return errors.New("by: records-age needs a positive time")
 		}
-		return checkState(s)
+		return checkRecords(s)
 	},
 }

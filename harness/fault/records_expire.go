@@ -19,14 +19,14 @@ var recordsExpire = Kind{
 	Story: "records are past their life: those in flight while the fault lasts, others for good",
 	On:    []Target{Records},
 	Strike: func(s Spec, w World) (Strike, error) {
-		if w.Database == "" || w.Note == nil {
+		if !w.canChange(s) {
 			return nil, errNoRecords
 		}
-		strike := &jobStrike{every: s.Every, do: w.change(expireSQL, true, s.State)}
+		strike := &jobStrike{every: s.Every, do: w.thenRun(s, w.change(expireSQL, true, s.State))}
 		if s.State == stateInFlight {
 			strike.undo = w.change(reviveSQL, true)
 		}
 		return strike, nil
 	},
-	Check: checkState,
+	Check: checkRecords,
 }

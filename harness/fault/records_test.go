@@ -118,3 +118,15 @@ func TestRecordsInFlightGetTheirLifeBack(t *testing.T) {
 		t.Errorf("the checks are told %q", told.list)
 	}
 }
+
+func TestCleanupFindsTheRecordsExpired(t *testing.T) {
+	w, _, read := recordsOf(t)
+	w.Command = func(context.Context, ...string) error {
+		if left := read()["k3"].Left; left >= 0 {
+			t.Errorf("%v is left when cleanup runs", left)
+		}
+		return nil
+	}
+	struck(t, Spec{Kind: "records-expire", State: "in_flight", Run: "cleanup"}, w, func() {})
+	check(t, read(), "k3", 24*time.Hour)
+}

@@ -15,8 +15,8 @@ type Spec struct {
 	On      Target        `yaml:"on"`      // what it strikes; may be left out where the kind can strike one thing only
 	Replica int           `yaml:"replica"` // from 1; 0 strikes all
 
-	Delay     time.Duration `yaml:"delay,omitempty"`     // path-slow: added to every chunk, each way
-	Jitter    time.Duration `yaml:"jitter,omitempty"`    // path-slow: up to this on top
+	Delay     time.Duration `yaml:"delay,omitempty"`     // path-slow: added to every chunk, each way; statement-delay, provider-…: before it acts
+	Jitter    time.Duration `yaml:"jitter,omitempty"`    // path-slow, statement-delay: up to this on top
 	Bandwidth int64         `yaml:"bandwidth,omitempty"` // path-trickle: bytes a second and connection
 	Bad       time.Duration `yaml:"bad,omitempty"`       // path-flapping: length of a bad stretch
 	Good      time.Duration `yaml:"good,omitempty"`      // path-flapping: length of a good stretch
@@ -27,7 +27,7 @@ type Spec struct {
 
 	Flag  string        `yaml:"flag,omitempty"`  // flag: its name
 	Value bool          `yaml:"value,omitempty"` // flag: what it is while the fault lasts; the opposite afterwards
-	Run   string        `yaml:"run,omitempty"`   // command: cleanup or erase
+	Run   string        `yaml:"run,omitempty"`   // command: cleanup or erase; records-…: cleanup, right afterwards
 	Users int           `yaml:"users,omitempty"` // command erase: users 1 to this, in order
 	Every time.Duration `yaml:"every,omitempty"` // command, records-…: again in this interval while it lasts; 0 once
 	By    time.Duration `yaml:"by,omitempty"`    // records-age: how much older

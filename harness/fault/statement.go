@@ -3,8 +3,10 @@ package fault
 import (
 	"context"
 	"fmt"
+	"math"
 	"regexp"
 	"sync/atomic"
+	"time"
 
 	"github.com/idemstorm/idemstorm/harness/pgwire"
 )
@@ -20,7 +22,7 @@ func onStatements(byDefault string, action func(Spec) pgwire.Action) func(Spec, 
 		if err != nil {
 			return nil, err
 		}
-		strike := &statementStrike{match: match, share: s.shareOrAll(), action: action(s)}
+		strike := &statementStrike{match: match, share: s.shareOrAll(), action: action(s), jitter: s.Jitter}
 		strike.paths, err = struckPaths(s, w)
 		return strike, err
 	}
@@ -46,6 +48,7 @@ type statementStrike struct {
 	match     *regexp.Regexp
 	share     float64
 	action    pgwire.Action
+	jitter    time.Duration // up to this on top of the action's delay
 	paths     []Path
 	seen, hit atomic.Int64
 }
@@ -77,8 +80,17 @@ func (s *statementStrike) Decide(_ context.Context, step *pgwire.Step) pgwire.Ac
 	if int64(n*s.share) == int64((n-1)*s.share) {
 		return pgwire.Action{}
 	}
-	s.hit.Add(1)
-	return s.action
+	action := s.action
+	action.Delay += s.spread(s.hit.Add(1))
+	return action
+}
+
+// goldenRatio spreads a sequence evenly, however long it gets.
+const goldenRatio = 0.6180339887498949
+
+func (s *statementStrike) spread(n int64) time.Duration {
+	_, part := math.Modf(float64(n) * goldenRatio)
+	return time.Duration(part * float64(s.jitter))
 }
 
 // Ended implements pgwire.Controller.

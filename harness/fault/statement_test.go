@@ -98,6 +98,20 @@ func TestADelayedStatementIsLateAndOthersAreNot(t *testing.T) {
 	}
 }
 
+func TestJitterSpreadsWhatItDelays(t *testing.T) {
+	const jitter = time.Second
+	s := statementStrike{jitter: jitter}
+	var quarters [4]int
+	for n := range int64(100) {
+		quarters[s.spread(n)*4/jitter]++
+	}
+	for i, n := range quarters {
+		if n < 20 || n > 30 {
+			t.Errorf("%d of 100 delays lie in quarter %d", n, i+1)
+		}
+	}
+}
+
 func TestAnInjectedErrorEndsTheTransactionForReal(t *testing.T) {
 	w, dial := onPath1(t)
 	conn := dial()

@@ -26,7 +26,7 @@ func newZooCommand() *cobra.Command {
 		Use:   "zoo",
 		Short: "Broken variants of the bundled server: list them, and show that each is caught",
 	}
-	cmd.AddCommand(newZooListCommand(), newZooRunCommand())
+	cmd.AddCommand(newZooListCommand(), newZooRunCommand(), newZooRecordCommand())
 	return cmd
 }
 

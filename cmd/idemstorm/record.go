@@ -1,0 +1,149 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"text/template"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/idemstorm/idemstorm/harness"
+	"github.com/idemstorm/idemstorm/target/zoo"
+)
+
+//go:embed record.md
+var recordText string
+
+// recordPage writes the track record; its cells are Markdown.
+var recordPage = template.Must(template.New("record").Parse(recordText))
+
+// recorded is one variant's line of the track record.
+type recorded struct {
+	zoo.Variant
+	Runs, Caught int
+	Median       time.Duration // to detection
+	Longest      time.Duration
+	Operations   int64 // median, until the first violation; 0 when only rows tell
+	Luck         harness.Luck
+}
+
+func newZooRecordCommand() *cobra.Command {
+	var f zooFlags
+	cmd := &cobra.Command{
+		Use:   "record [VARIANT…]",
+		Short: "Measure the track record and print it as Markdown (docs/track-record.md)",
+		Long: `Record holds every variant several times against its scenario, with different seeds, and once against two uncontrolled clients to see how often luck
+would find it. It takes a while.`,
+		Example: `  idemstorm zoo record --runs 20 > docs/track-record.md`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return recordZoo(cmd.Context(), cmd.OutOrStdout(), f, args)
+		},
+	}
+	flags := cmd.Flags()
+	flags.Uint64Var(&f.seed, "seed", 1, "seed of the first run; each further run takes the next")
+	flags.IntVar(&f.runs, "runs", 20, "runs of each variant, with different seeds")
+	flags.IntVar(&f.parallel, "parallel", 2, "variants at one time")
+	return cmd
+}
+
+func recordZoo(ctx context.Context, stdout io.Writer, f zooFlags, names []string) (err error) {
+	trials, err := f.trials(names)
+	if err != nil {
+		return err
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find this program's own file: %w", err)
+	}
+	dir, err := os.MkdirTemp("", "idemstorm-zoo-")
+	if err != nil {
+		return fmt.Errorf("make a folder for the runs: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	lab, err := harness.OpenLab(ctx, harness.LabOptions{})
+	if err != nil {
+		return unreachable(err)
+	}
+	defer func() { err = errors.Join(err, lab.Close()) }()
+	hold := harness.Trials{Exe: exe, Dir: dir, Parallel: f.parallel}
+	ends := map[string][]harness.Trialled{}
+	err = hold.Hold(ctx, lab, trials, func(t harness.Trialled) error {
+		ends[t.Variant] = append(ends[t.Variant], t)
+		_, err := fmt.Fprintf(os.Stderr, "%s %s seed %d\n", mark(t.Right, true), t.Variant, t.Seed)
+		return err
+	})
+	if err != nil {
+		return unreachable(err)
+	}
+	lines, err := recordLines(ctx, hold, lab, ends, f.seed)
+	if err != nil {
+		return unreachable(err)
+	}
+	return recordPage.Execute(stdout, map[string]any{"Lines": lines, "Runs": f.runs, "Seed": f.seed, "Version": harness.Version()})
+}
+
+func recordLines(ctx context.Context, hold harness.Trials, lab *harness.Lab, ends map[string][]harness.Trialled, seed uint64) ([]recorded, error) {
+	var lines []recorded
+	for _, v := range zoo.All {
+		if len(ends[v.Name]) == 0 {
+			continue
+		}
+		luck, err := hold.Luck(ctx, lab, v.Name, seed)
+		if err != nil {
+			return nil, fmt.Errorf("luck of %s: %w", v.Name, err)
+		}
+		fmt.Fprintf(os.Stderr, "luck of %s: %d of %d\n", v.Name, luck.Hits, luck.Pairs)
+		lines = append(lines, newRecorded(v, ends[v.Name], luck))
+	}
+	return lines, nil
+}
+
+func newRecorded(v zoo.Variant, ends []harness.Trialled, luck harness.Luck) recorded {
+	r := recorded{Variant: v, Runs: len(ends), Luck: luck}
+	var times []time.Duration
+	var operations []int64
+	for _, t := range ends {
+		if t.Right {
+			r.Caught++
+			times = append(times, detection(t))
+			operations = append(operations, t.FirstOps)
+		}
+	}
+	r.Median, r.Operations = median(times), median(operations)
+	if len(times) > 0 {
+		r.Longest = slices.Max(times)
+	}
+	return r
+}
+
+func median[T cmp.Ordered](values []T) (m T) {
+	if len(values) == 0 {
+		return m
+	}
+	slices.Sort(values)
+	return values[len(values)/2]
+}
+
+// Time shows the median and the longest time to detection.
+func (r recorded) Time() string {
+	return fmt.Sprintf("%.1f s (%.1f s)", r.Median.Seconds(), r.Longest.Seconds())
+}
+
+// Chance shows the luck rate; a variant whose fault two simultaneous requests cannot reach has none.
+func (r recorded) Chance() string {
+	if r.Luck.Hits == 0 {
+		return "none"
+	}
+	return fmt.Sprintf("%.1f %%", 100*float64(r.Luck.Hits)/float64(max(1, r.Luck.Pairs)))
+}
+
+// Example is the public example, which must not end the table's cell.
+func (r recorded) Example() string { return strings.ReplaceAll(r.Seen, "|", "/") }

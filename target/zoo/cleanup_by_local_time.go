@@ -7,6 +7,7 @@ var cleanupByLocalTime = Variant{
 	Class: "cleanup by the wrong clock",
 	Story: "The cleanup compares the column, which is in UTC, with the time on the office's wall. Records of the last hour or two " +
 		"of their lives are gone too early, and their keys run again.",
+	Seen:      "langgenius/dify#40998: cleanup compares local time with columns that are in UTC",
 	Invariant: "at-most-once",
 	Scenario:  "retention",
 	Parts: func(p idempotency.Parts) idempotency.Parts {

@@ -12,6 +12,7 @@ var cleanupRemovesInFlight = Variant{
 	Class: "cleanup removes live records",
 	Story: "The nightly cleanup deletes what has expired, in whatever state. A request that is at work just then loses its record " +
 		"under its hands, and its client's retry starts from the beginning.",
+	Seen:      "cloudfoundry/uaa#223: a cleanup that lacked one condition deleted codes that were still wanted",
 	Invariant: "legal-transitions",
 	Scenario:  "cleanup-race",
 	Parts: func(p idempotency.Parts) idempotency.Parts {

@@ -13,6 +13,8 @@ var completionAfterCommit = Variant{
 	Class: "completion apart from the action",
 	Story: "The handler has its transaction, and the middleware, which knows nothing of it, stores the answer when the handler " +
 		"returns. A process or a connection that dies in between leaves an order whose record says that nothing was done.",
+	Seen: "tracking202/prosper202#147: a worker that dies between the commit and the stored response leaves a claim " +
+		"whose retry runs again",
 	Invariant: "legal-transitions",
 	Scenario:  "commit-lost",
 	Parts: func(p idempotency.Parts) idempotency.Parts {

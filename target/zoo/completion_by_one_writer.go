@@ -13,6 +13,8 @@ var completionByOneWriter = Variant{
 	Class: "completion hooked to one writer",
 	Story: "The completion hangs on the function that writes an order's answer. The roll has two legs and a function of its own " +
 		"to write them, which nobody hooked: it is done, and its record stays in flight.",
+	Seen: "KanishJebaMathewM/Truxify#4622: completion sits in a patched res.json, so that streams, files and errors " +
+		"leave the key locked",
 	Invariant: "legal-transitions",
 	Scenario:  "duplicate-key-race",
 	Parts: func(p idempotency.Parts) idempotency.Parts {

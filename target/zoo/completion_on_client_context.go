@@ -11,6 +11,8 @@ var completionOnClientContext = Variant{
 	Class: "completion ends with the client",
 	Story: "The order is placed on a context of the server's own, so that a client who hangs up does not undo it. The completion " +
 		"after it takes the context at hand, the request's: whoever hung up has an order, and a record in flight.",
+	Seen: "caura-ai/caura#1629: the record is written on the request's task, which a client's hang-up cancels; the " +
+		"replay wrote a second time",
 	Invariant: "at-most-once",
 	Scenario:  "retry-storm",
 	Parts: func(p idempotency.Parts) idempotency.Parts {

@@ -14,6 +14,7 @@ var credentialInRecord = Variant{
 	Class: "credential stored",
 	Story: "When an action fails, its record keeps the request's headers for whoever will look into it. One of them is the user's " +
 		"bearer token, which now lies in the table, its backups and every export.",
+	Seen:      "kitokoh/leopardo-hr#8052: answers with a fresh token in them were stored whole, in clear",
 	Invariant: "no-secrets",
 	Scenario:  "duplicate-key-race",
 	Parts: func(p idempotency.Parts) idempotency.Parts {

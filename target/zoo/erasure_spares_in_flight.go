@@ -14,6 +14,7 @@ var erasureSparesInFlight = Variant{
 	Class: "erasure leaves records",
 	Story: "Erasing a user deletes the records that are final; one in flight belongs to the request that is at it. Without a foreign " +
 		"key nothing else removes it, and the request then completes it for a user who is gone.",
+	Seen:      "joomla/joomla-cms#22720: consents of a removed user kept personal data",
 	Invariant: "erasure",
 	Scenario:  "erasure-race",
 	Parts: func(p idempotency.Parts) idempotency.Parts {

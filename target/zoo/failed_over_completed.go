@@ -12,6 +12,8 @@ var failedOverCompleted = Variant{
 	Class: "ambiguous commit taken for a failure",
 	Story: "Every error of the action ends in the same place, which writes \"failed\" into the record. An error from the commit " +
 		"ends there too, also when the commit has happened and only its answer was lost: the order is there, and its client is told to try anew.",
+	Seen: "redpanda-data/redpanda#3501: a commit whose acknowledgement was lost is reported as failed, although it " +
+		"took effect",
 	Invariant: "legal-transitions",
 	Scenario:  "commit-lost",
 	Parts: func(p idempotency.Parts) idempotency.Parts {

@@ -12,6 +12,8 @@ var failureFreesKey = Variant{
 	Class: "failure frees the key",
 	Story: "A failed request should not cost its client the key, so its record is deleted and the retry starts from the beginning. " +
 		"That a request failed does not mean that it did nothing: its effect is there, and comes a second time.",
+	Seen: "medusajs/medusa#16292: a capture's row, whose id is its key, is deleted on any failure; a retry after a " +
+		"time-out captures twice",
 	Invariant: "at-most-once",
 	Scenario:  "commit-lost",
 	Parts: func(p idempotency.Parts) idempotency.Parts {

@@ -12,6 +12,7 @@ var flagFlipEmptiesTable = Variant{
 	Class: "records do not outlive the switch",
 	Story: "What runs while the middleware is off leaves no record, so the table cannot be trusted when it is on again, and is " +
 		"emptied. A key that was completed before the switch is fresh after it.",
+	Seen:      "infinitypaul/idempotency-laravel#8: clearing the application's cache removed the stored responses",
 	Invariant: "at-most-once",
 	Scenario:  "flag-flip",
 	Parts: func(p idempotency.Parts) idempotency.Parts {

@@ -7,6 +7,8 @@ var hashInLookupKey = Variant{
 	Class: "hash part of the key",
 	Story: "Key and request hash together find the record, so that the same key with another body cannot get a wrong answer. It " +
 		"gets none: it finds no record, and a client that changed its retry by a digit has two orders.",
+	Seen: "KanishJebaMathewM/Truxify#2387: the body's hash became part of the stored key, so that another body under " +
+		"the same key executes",
 	Invariant: "mismatch-rejected",
 	Scenario:  "body-mismatch",
 	Parts: func(p idempotency.Parts) idempotency.Parts {

@@ -7,6 +7,7 @@ var keyNotScopedToEndpoint = Variant{
 	Class: "key shared across endpoints",
 	Story: "The record is found by user and key. A client that makes one key for each of its own steps, and calls two endpoints in " +
 		"one of them, is refused at the second.",
+	Seen:      "LabsCrypt/remitlend#1680: the key alone found the response, across all routes that shared the middleware",
 	Invariant: "scope-isolated",
 	Scenario:  "scope",
 	Parts: func(p idempotency.Parts) idempotency.Parts {

@@ -7,6 +7,8 @@ var keyNotScopedToUser = Variant{
 	Class: "key shared across users",
 	Story: "A UUID is unique in the world, so the key alone is the key. A client library with a fixed key, or a user who has seen " +
 		"another's in a log, is handed that other user's answer.",
+	Seen: "paveg/hono-idempotency#126: a set-up without a prefix for each user handed one user another's stored " +
+		"response",
 	Invariant: "scope-isolated",
 	Scenario:  "scope",
 	Parts: func(p idempotency.Parts) idempotency.Parts {

@@ -7,6 +7,8 @@ var lookAlikesAreDuplicates = Variant{
 	Class: "content taken for identity",
 	Story: "Some clients make a new key for each retry, so a request of the same user with the same content counts as a duplicate " +
 		"too, whatever its key. Who buys the same again is shown the first order and gets no second one.",
+	Seen: "AuthorizeNet/inperson-sdk-android#50: a second payment of the same amount by the same card is refused as a " +
+		"duplicate",
 	Invariant: "acked-durable",
 	Scenario:  "scope",
 	Parts: func(p idempotency.Parts) idempotency.Parts {

@@ -7,6 +7,7 @@ var markerMissing = Variant{
 	Class: "replay not marked",
 	Story: "The stored answer is given again to the last byte, which is what a replay was said to be. The client cannot tell it " +
 		"from a second order.",
+	Seen:      "KeeperHub/keeperhub#1849: a replayed answer equals a fresh one byte for byte, and a client took it for one",
 	Invariant: "legal-transitions",
 	Scenario:  "duplicate-key-race",
 	Parts: func(p idempotency.Parts) idempotency.Parts {

@@ -7,6 +7,7 @@ var noBodyHash = Variant{
 	Class: "no request hash",
 	Story: "The key alone decides: whoever sends it again gets the stored answer. A client that reuses a key for another " +
 		"order is told that the other order was placed.",
+	Seen:      "josipmusa/idempotency4j#12: a key reused with another body got the stored response",
 	Invariant: "mismatch-rejected",
 	Scenario:  "body-mismatch",
 	Parts: func(p idempotency.Parts) idempotency.Parts {

@@ -7,6 +7,7 @@ var noReplayAudit = Variant{
 	Class: "replay not audited",
 	Story: "A replay changes nothing, so nothing is written. When a customer asks why their second click was answered as it was, " +
 		"there is no trace of it.",
+	Seen:      "lakekeeper/lakekeeper#1995: retries answered from the record left nothing in the audit stream",
 	Invariant: "replay-audited",
 	Scenario:  "duplicate-key-race",
 	Parts: func(p idempotency.Parts) idempotency.Parts {

@@ -7,6 +7,8 @@ var pathNotHashed = Variant{
 	Class: "path parameters in neither scope nor hash",
 	Story: "The scope has the route's pattern and the hash has the body. Which position is to be closed stands in the path, so in " +
 		"neither: the key of one closing, sent for another position, gets the answer that it is closed.",
+	Seen: "Universal-Commerce-Protocol/samples#166: the hash covered the body alone; a key reused on another checkout " +
+		"got the first one's answer",
 	Invariant: "mismatch-rejected",
 	Scenario:  "scope",
 	Parts: func(p idempotency.Parts) idempotency.Parts {

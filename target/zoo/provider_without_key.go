@@ -11,6 +11,8 @@ var providerWithoutKey = Variant{
 	Class: "key not forwarded",
 	Story: "The own records are guarded with care, and the provider is called without the key. A charge whose request outlived its " +
 		"claim, or whose answer was lost, is made again by whoever takes over.",
+	Seen: "akash-network/console#3449: each delivery made a payment of its own without a key; customers were charged " +
+		"two or three times",
 	Invariant: "at-most-once",
 	Scenario:  "provider-outage",
 	Parts: func(p idempotency.Parts) idempotency.Parts {

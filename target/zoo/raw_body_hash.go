@@ -12,6 +12,7 @@ var rawBodyHash = Variant{
 	Class: "hash too fine",
 	Story: "The bytes of the body are hashed as they came. A client that builds its retry anew, with its fields in another order, " +
 		"is told that it has used the key for something else.",
+	Seen:      "mojaloop/project#2463: the duplicate check of transfers fails when a body's fields come in another order",
 	Invariant: "mismatch-rejected",
 	Scenario:  "spelling",
 	Parts: func(p idempotency.Parts) idempotency.Parts {

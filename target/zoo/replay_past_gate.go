@@ -12,6 +12,8 @@ var replayPastGate = Variant{
 	Class: "replay past the gate",
 	Story: "The gate stops new orders, and a replay is none: requests whose key is known are let through. While everyone is told " +
 		"that trading has stopped, some are told that their order was placed.",
+	Seen: "margince/margince#5315: a replay returns the stored answer without asking again whether its caller may have " +
+		"it",
 	Invariant: "gates-respected",
 	Scenario:  "gate",
 	Parts: func(p idempotency.Parts) idempotency.Parts {

@@ -12,6 +12,8 @@ var rerunAfterLostCommit = Variant{
 	Class: "ambiguous commit repeated",
 	Story: "A helper around every transaction runs it again when the connection breaks, which is right for any error but one: the " +
 		"commit may have happened, and only its answer was lost. The second run finds the record completed, as it wants it.",
+	Seen: "stroppy-io/stroppy#167: an error of the commit returns into a retry loop, which runs the whole transaction " +
+		"again",
 	Invariant: "at-most-once",
 	Scenario:  "commit-lost",
 	Parts: func(p idempotency.Parts) idempotency.Parts {

@@ -13,6 +13,7 @@ var serverErrorReplayed = Variant{
 	Class: "server error stored as the answer",
 	Story: "Whatever the handler answers is stored and given again, as the same request must get the same answer. A 503 of a bad " +
 		"minute is then the answer for a day, and the client, who is right to go on trying, never learns that the key is lost.",
+	Seen:      "LabsCrypt/remitlend#1329: answers of 5xx are stored and given again to whoever retries",
 	Invariant: "recovers",
 	Scenario:  "handler-failure",
 	Parts: func(p idempotency.Parts) idempotency.Parts {

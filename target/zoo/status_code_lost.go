@@ -11,6 +11,7 @@ var statusCodeLost = Variant{
 	Class: "replay differs from the answer",
 	Story: "The body is stored and given again, and the code is what a handler answers that sets none: a replayed 201 is a 200, and " +
 		"a client that acts by the code does something else the second time.",
+	Seen:      "fullstackhero/docs#240: a 201 was replayed as a 200",
 	Invariant: "replay-fidelity",
 	Scenario:  "duplicate-key-race",
 	Parts: func(p idempotency.Parts) idempotency.Parts {

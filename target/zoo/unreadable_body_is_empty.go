@@ -12,6 +12,7 @@ var unreadableBodyIsEmpty = Variant{
 	Class: "hash too coarse",
 	Story: "What is hashed is the parsed body, and where the parser found nothing that it could read, that is an empty object. No " +
 		"body, a broken one and {} are then all the same request.",
+	Seen:      "expressjs/body-parser#269: a body that no parser read is an empty object to whoever looks at it later",
 	Invariant: "mismatch-rejected",
 	Scenario:  "spelling",
 	Parts: func(p idempotency.Parts) idempotency.Parts {

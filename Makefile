@@ -33,6 +33,19 @@ test: lint ## lint, then every test (installs PostgreSQL, redis and chromium whe
 race: ## every test under the race detector
 	$(GO) test -race -timeout 30m ./...
 
+.PHONY: soak
+FOR ?= 10m
+soak: $(BIN) ## run right servers for a stated time, none may be accused: make soak FOR=1h
+	@bash docs/scripts/need-postgres
+	@bash docs/scripts/need-redis
+	$(BIN) soak --for $(FOR)
+
+.PHONY: zoo
+zoo: $(BIN) ## run every broken variant against the scenario that must catch it
+	@bash docs/scripts/need-postgres
+	@bash docs/scripts/need-redis
+	$(BIN) zoo run
+
 .PHONY: lint
 lint: ## gofumpt, vet, staticcheck
 	@unformatted=$$($(GO) tool gofumpt -l cmd harness reports scenarios target migrations); \

@@ -48,6 +48,7 @@ func newRootCommand() *cobra.Command {
 		newReportCommand(),
 		newScenariosCommand(),
 		newZooCommand(),
+		newSoakCommand(),
 		newProviderCommand(),
 		newServeCommand(),
 		newMigrateCommand(),

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/idemstorm/idemstorm/harness"
+	"github.com/idemstorm/idemstorm/harness/verdict"
+	"github.com/idemstorm/idemstorm/scenarios"
+)
+
+// soakFlags are what `soak` can be told.
+type soakFlags struct {
+	length   time.Duration
+	runs     int
+	parallel int
+	seed     uint64
+	suite    string
+	out      string
+}
+
+func newSoakCommand() *cobra.Command {
+	var f soakFlags
+	cmd := &cobra.Command{
+		Use:   "soak",
+		Short: "Run right servers for a long time: none may be accused",
+		Long: `Soak runs the reference server through a suite again and again, in turn with 1, 2 and 4 replicas and under every isolation level, each time with a
+new seed. It prints runs, operations and alarms, and the 95 % bound on the rate of false alarms that follows (rule of three). The exit code is 1 after
+an alarm; the run directories of alarms are kept under --out.`,
+		Example: `  idemstorm soak --for 10m
+  idemstorm soak --runs 200 --out runs/soak`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return soak(cmd.Context(), cmd.OutOrStdout(), f) },
+	}
+	flags := cmd.Flags()
+	flags.DurationVar(&f.length, "for", 10*time.Minute, "how long to go on beginning new runs")
+	flags.IntVar(&f.runs, "runs", 0, "end after this many runs (default: no bound but --for)")
+	flags.IntVar(&f.parallel, "parallel", 1, "runs at one time")
+	flags.Uint64Var(&f.seed, "seed", 1, "seed of the first run; each further run takes the next")
+	flags.StringVar(&f.suite, "suite", "full", "the scenarios to run")
+	flags.StringVar(&f.out, "out", "runs/soak", "folder for the runs that raised an alarm")
+	return cmd
+}
+
+func soak(ctx context.Context, stdout io.Writer, f soakFlags) (err error) {
+	suite, err := scenarios.Suite(f.suite)
+	if err != nil {
+		return exitWith(verdict.ExitUsage, err)
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find this program's own file: %w", err)
+	}
+	lab, err := harness.OpenLab(ctx, harness.LabOptions{})
+	if err != nil {
+		return unreachable(err)
+	}
+	defer func() { err = errors.Join(err, lab.Close()) }()
+	tally := &soakTally{w: stdout}
+	hold := harness.Trials{Exe: exe, Dir: f.out, Parallel: f.parallel}
+	rights := rightServers(suite)
+	for end, n := time.Now().Add(f.length), 0; time.Now().Before(end) && (f.runs == 0 || n < f.runs) && ctx.Err() == nil; {
+		var round []harness.Trial
+		for range f.parallel {
+			trial := rights[n%len(rights)]
+			trial.Seed = f.seed + uint64(n)
+			round = append(round, trial)
+			n++
+		}
+		if err := hold.Hold(ctx, lab, round, tally.add); err != nil && ctx.Err() == nil {
+			return unreachable(err)
+		}
+	}
+	return tally.finish()
+}
+
+// rightServers is every scenario against every way to run the reference, in an order that changes the way with each step.
+func rightServers(suite []scenarios.Scenario) []harness.Trial {
+	type way struct {
+		replicas  int
+		isolation string
+	}
+	ways := []way{{0, ""}, {2, "repeatable read"}, {4, "read committed"}, {2, "serializable"}, {1, "read committed"}, {4, "serializable"}}
+	var out []harness.Trial
+	for i := range len(suite) * len(ways) {
+		s := suite[i%len(suite)]
+		w := ways[(i+i/len(suite))%len(ways)]
+		s.Subject.Isolation = w.isolation
+		if w.replicas > s.Subject.Replicas || (w.replicas > 0 && len(s.Faults) == 0) {
+			s.Subject.Replicas = w.replicas // never fewer than the scenario's faults strike
+		}
+		out = append(out, harness.Trial{Scenario: s})
+	}
+	return out
+}
+
+// soakTally counts runs and alarms.
+type soakTally struct {
+	w                          io.Writer
+	runs, alarms, inconclusive int
+	operations                 int64
+}
+
+func (t *soakTally) add(d harness.Trialled) error {
+	t.runs++
+	t.operations += d.Run.Counts.Operations
+	word := "held"
+	switch d.Run.Verdict.Exit() {
+	case verdict.ExitViolated:
+		t.alarms++
+		word = fmt.Sprintf("ALARM %v", d.Violated)
+	case verdict.ExitInconclusive:
+		t.inconclusive++
+		word = fmt.Sprintf("inconclusive %v", d.Run.Verdict.Doubts)
+	}
+	s := d.Scenario.Subject
+	_, err := fmt.Fprintf(t.w, "%5d  %-20s %d replica(s)  %-16s seed %-6d %s\n", t.runs, d.Scenario.Name, s.Replicas, s.Isolation, d.Seed, word)
+	return err
+}
+
+// finish prints the bound: no alarm in n runs means fewer than 3/n with 95 % confidence.
+func (t *soakTally) finish() error {
+	bound := "–"
+	if t.runs > 0 && t.alarms == 0 {
+		bound = fmt.Sprintf("below %.2g a run, with 95 %% confidence", 3/float64(t.runs))
+	}
+	fmt.Fprintf(t.w, "\n%d runs, %d operations, %d alarms, %d inconclusive; rate of false alarms: %s\n", t.runs, t.operations, t.alarms, t.inconclusive, bound)
+	if t.alarms > 0 {
+		return exitWith(verdict.ExitViolated, errShown)
+	}
+	return nil
+}

@@ -2,6 +2,8 @@ package check
 
 import (
 	"fmt"
+	"net/http"
+	"slices"
 )
 
 var erasure = Invariant{
@@ -28,7 +30,7 @@ var erasure = Invariant{
 	},
 }
 
-// sentAfter says whether an attempt was sent after the moment: it may have made a record of its own.
+// sentAfter says whether an attempt was sent after the moment and may have made a record of its own. Whose session is gone makes none.
 func (s *scope) sentAfter(at int64) bool {
-	return len(s.attempts) > 0 && s.attempts[len(s.attempts)-1].sent > at
+	return slices.ContainsFunc(s.attempts, func(a attempt) bool { return a.sent > at && a.status != http.StatusUnauthorized })
 }

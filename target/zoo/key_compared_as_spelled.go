@@ -12,7 +12,7 @@ var keyComparedAsSpelled = Variant{
 	Story: "The key is checked to be a UUID and stored as it was sent. A retry through a library that writes UUIDs in capitals has " +
 		"another key, and another order.",
 	Seen:      "ramsey/uuid#131: two spellings of one UUID, in lower and upper case, were not equal",
-	Invariant: "legal-transitions",
+	Invariant: "at-most-once",
 	Scenario:  "spelling",
 	Parts: func(p idempotency.Parts) idempotency.Parts {
 		p.Matcher = literalMatcher{p.Matcher}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/idemstorm/idemstorm/harness/contract"
+	"github.com/idemstorm/idemstorm/harness/evidence"
 	"github.com/idemstorm/idemstorm/harness/verdict"
 )
 
@@ -90,5 +91,24 @@ func TestARefusedSessionExcusesNoRecordOfAnErasedUser(t *testing.T) {
 	s.attempt(2).Status = 401
 	if f := findingOf(Judge(s.input("erasure")), "erasure"); f.Status != verdict.Violated {
 		t.Errorf("%v", f.Status)
+	}
+}
+
+// On tier 2 the read that writes a replay's row may time out: the row is there, and the request went on without the store.
+func TestAReplayRowMayBelongToARequestThatWentOnWithoutTheStore(t *testing.T) {
+	for unavailable, want := range map[float64]verdict.Status{0: verdict.Violated, 1: verdict.Held} {
+		s := newStory()
+		first, second, third := s.op(k1, 4, "checkout", "a"), s.op(k1, 4, "checkout", "a"), s.op(k1, 4, "checkout", "a")
+		s.ask(first, 0, 10, contract.AnswerFresh)
+		s.ask(second, 20, 30, contract.AnswerReplay)
+		s.ask(third, 40, 50, contract.AnswerFresh)
+		s.replayed(second)
+		s.replayed(third)
+		if unavailable > 0 {
+			s.set.Counters[evidence.CounterName("idempotency_store_unavailable_total", "POST /api/billing/checkout")] = unavailable
+		}
+		if f := findingOf(Judge(s.input("replay-audited")), "replay-audited"); f.Status != want {
+			t.Errorf("%v unavailable: %v, want %v", unavailable, f.Status, want)
+		}
 	}
 }

@@ -37,8 +37,8 @@ func (s *scope) judgeReplayRows(sh *sheet) {
 			most++
 		}
 	}
-	if s.disturbed && !s.protected(contract.TierClosed) {
-		least = 0
+	if (s.disturbed || s.outage) && !s.protected(contract.TierClosed) { // a replay whose row was written and not heard of went on as fresh
+		least, most = 0, most+s.count(contract.AnswerFresh)
 	}
 	if rows := len(s.replays); rows < least || rows > most {
 		want := fmt.Sprintf("%d", least)

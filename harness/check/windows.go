@@ -147,7 +147,9 @@ func (ix *index) strained(a *attempt) bool {
 }
 
 func (ix *index) markBy(s *scope, a *attempt) {
-	s.disturbed = s.disturbed || ix.strained(a)
+	strained := ix.strained(a)
+	s.disturbed = s.disturbed || strained
+	s.outage = s.outage || (strained && ix.set.Counters == nil) // nobody is left to say that the store was in time
 	m := ix.margin()
 	until := a.done
 	if a.open() {

@@ -26,7 +26,7 @@ type exploreFlags struct {
 	noReduction bool
 	replay      string
 	crash       bool
-	cross       bool
+	strike      lab.CrashOptions
 	out         string
 	json        bool
 }
@@ -39,6 +39,9 @@ func newExploreCommand() *cobra.Command {
 
 Two requests are explored completely; three and more with at most --preemptions switches away from a request that could
 have gone on. A violation is shown as the shortest schedule that was found, and saved as a file that --replay plays again.
+
+With --crash-points every statement of one request fails instead, in every way: the connection is cut before and after it,
+the database answers with an error, the server or PostgreSQL is killed. Then the same request is sent until its fate is known.
 
 Exit codes: 0 no order breaks an invariant; 1 one does; 2 usage; 3 the server or its database could not be started;
 5 nothing broken was seen, and something kept it from being every order.`,
@@ -63,7 +66,8 @@ Exit codes: 0 no order breaks an invariant; 1 one does; 2 usage; 3 the server or
 	flags.BoolVar(&f.noReduction, "no-reduction", false, "play orders too that differ only in steps that commute")
 	flags.StringVar(&f.replay, "replay", "", "play the schedule of this file again")
 	flags.BoolVar(&f.crash, "crash-points", false, "fail at every statement of one request instead, in every way")
-	flags.BoolVar(&f.cross, "cross", false, "with --crash-points: while a duplicate is on its way")
+	flags.BoolVar(&f.strike.Cross, "cross", false, "with --crash-points: while a duplicate is on its way")
+	flags.BoolVar(&f.strike.Replayed, "replayed", false, "with --crash-points: strike a duplicate of a completed request")
 	flags.StringVar(&f.out, "out", "", "folder for result and schedule (default: none are written)")
 	flags.BoolVar(&f.json, "json", false, "print the result as JSON")
 	return cmd
@@ -156,7 +160,7 @@ func exploreAll(ctx context.Context, w io.Writer, l *lab.Lab, f exploreFlags) (c
 }
 
 func crashAll(ctx context.Context, w io.Writer, l *lab.Lab, f exploreFlags) (code int, err error) {
-	result, err := l.Crash(ctx, f.cross, nil)
+	result, err := l.Crash(ctx, f.strike)
 	if err != nil {
 		return 0, err
 	}

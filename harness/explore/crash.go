@@ -23,6 +23,8 @@ type Fault struct {
 	// Strike hits the system itself while the step is held, and Heal repairs it; nil for faults of the wire alone. The step's
 	// action follows the strike.
 	Strike, Heal func(ctx context.Context) error
+	// Freeze comes before a late strike, so that who is struck cannot act any more when the step is let go.
+	Freeze func() error
 	// Late strikes after the database has answered the step, which its Action withholds.
 	Late bool
 }
@@ -216,6 +218,11 @@ func (c *crash) hit(ctx context.Context, p *playing, step Step, fault Fault) err
 		p.gone = pgwire.CutBefore // the statement dies with the server
 		p.mu.Unlock()
 		return fault.Strike(ctx) // what was held is let go with everything else
+	}
+	if fault.Freeze != nil {
+		if err := fault.Freeze(); err != nil {
+			return err
+		}
 	}
 	if err := p.releaseBy(step, fault.Action); err != nil {
 		return err

@@ -67,7 +67,7 @@ func (p *playing) start(ctx context.Context, i int) {
 	p.mu.Unlock()
 	p.actors.Go(func() {
 		play := p.scenario.Actors[i].Act(ctx, p.c)
-		play.Answer.Actor = i
+		play.Answer.Actor, play.DoneNS = i, int64(time.Since(p.c.Began))
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.lanes[i].play = &play

@@ -36,6 +36,7 @@ type Actor struct {
 type Play struct {
 	Answer Answer
 	Sent   []Attempt // the HTTP requests behind it, in order; none for a command
+	DoneNS int64     // when it had its answer; the stage sets it
 }
 
 // Attempt is one HTTP request of an actor.

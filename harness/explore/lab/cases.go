@@ -77,8 +77,11 @@ func (l *Lab) scenario() (explore.Scenario, error) {
 		Actors: c.actors(l, route),
 		Fresh:  func(ctx context.Context) (explore.Case, error) { return l.fresh(ctx, c) },
 		Judge: func(ctx context.Context, cs explore.Case, plays []explore.Play) (explore.Outcome, error) {
-			beside := explore.Beside{Plays: c.past(cs, route), Events: erasedNote(c, cs)}
-			return l.judge.Case(ctx, cs, l.again(ctx, cs, route, plays), beside)
+			beside := explore.Beside{Plays: c.past(cs, route), Events: c.erased(cs, plays)}
+			if !c.erases { // nobody is left to ask again
+				plays = l.again(ctx, cs, route, plays)
+			}
+			return l.judge.Case(ctx, cs, plays, beside)
 		},
 	}, nil
 }
@@ -150,22 +153,19 @@ func (l *Lab) endpoint() string {
 }
 
 func (l *Lab) execute(ctx context.Context, sql string, args ...any) error {
-	conn, err := pgx.Connect(ctx, l.dsn)
-	if err != nil {
-		return fmt.Errorf("prepare a case: %w", err)
-	}
-	_, err = conn.Exec(ctx, sql, args...)
-	if err := errors.Join(err, conn.Close(ctx)); err != nil {
+	if _, err := l.side.Exec(ctx, sql, args...); err != nil {
 		return fmt.Errorf("prepare a case: %w", err)
 	}
 	return nil
 }
 
-func erasedNote(c Case, cs explore.Case) []history.Event {
+// erased says when the command that stands beside the requests had erased their user.
+func (c Case) erased(cs explore.Case, plays []explore.Play) []history.Event {
 	if !c.erases {
 		return nil
 	}
-	return []history.Event{{Note: &history.Note{Kind: "erased", Text: strconv.FormatInt(cs.User, 10)}}}
+	at := plays[len(plays)-1].DoneNS
+	return []history.Event{{Note: &history.Note{AtNS: at, Kind: "erased", Text: strconv.FormatInt(cs.User, 10)}}}
 }
 
 func duplicates(l *Lab, r Route) (out []explore.Actor) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/idemstorm/idemstorm/harness/explore"
@@ -13,28 +14,65 @@ import (
 // recoveryBeyond is how long past the stale threshold a key may take to its final answer.
 const recoveryBeyond = 5 * time.Second
 
-// Crash strikes at every step of one request with every fault; with cross, a duplicate is on its way when it strikes.
-func (l *Lab) Crash(ctx context.Context, cross bool, progress func(done, of int)) (explore.CrashResult, error) {
+// CrashOptions say which request is struck, and beside what.
+type CrashOptions struct {
+	Replayed bool // a duplicate of a completed request is struck, instead of a first one
+	Cross    bool // a duplicate is on its way when it strikes
+	Progress func(done, of int)
+}
+
+// Crash strikes at every step of one request with every fault.
+func (l *Lab) Crash(ctx context.Context, o CrashOptions) (explore.CrashResult, error) {
 	route, err := findRoute(l.opts.Route)
 	if err != nil {
 		return explore.CrashResult{}, err
 	}
+	var first firsts
 	scenario := explore.Scenario{
 		Name:   fmt.Sprintf("%s, crash points", l.subject()),
 		Actors: []explore.Actor{l.client(0).Actor("request 1", "", route.request)},
 		Fresh:  func(context.Context) (explore.Case, error) { return l.freshKey(), nil },
 	}
-	if cross {
+	if o.Replayed {
+		scenario.Name += " of a replay"
+		scenario.Fresh = func(ctx context.Context) (explore.Case, error) {
+			c := l.freshKey()
+			first.put(l.patient().Actor("first", "", route.request).Act(ctx, c))
+			return c, nil
+		}
+	}
+	if o.Cross {
 		scenario.Name += ", beside a duplicate"
 		scenario.Actors = append(scenario.Actors, l.client(1).Actor("request 2", "", route.request))
 	}
 	l.judge.Recovery = l.opts.StaleAfter + recoveryBeyond
 	return l.stage.Crash(ctx, scenario, explore.CrashPlan{
-		Faults: l.faults(), Judge: l.judge.Case, Class: l.patient().Class, Progress: progress,
+		Faults: l.faults(), Class: l.patient().Class, Progress: o.Progress,
+		Judge: func(ctx context.Context, c explore.Case, plays []explore.Play, beside explore.Beside) (explore.Outcome, error) {
+			beside.Plays = first.get(c.Key)
+			return l.judge.Case(ctx, c, plays, beside)
+		},
 		Settle: func(ctx context.Context, c explore.Case, plays []explore.Play) []explore.Play {
 			return l.settle(ctx, c, route, plays)
 		},
 	})
+}
+
+// firsts keeps what happened under a key before the request that is struck. Keys are judged beside one another.
+type firsts struct{ byKey sync.Map }
+
+func (f *firsts) put(p explore.Play) {
+	a := p.Sent[0]
+	// The schedule's zero is taken when everything is ready for it: what came before is negative.
+	a.SentNS, a.DoneNS = a.SentNS-a.DoneNS-1, -1
+	p.Sent[0] = a
+	f.byKey.Store(a.Key, []explore.Play{p})
+}
+
+func (f *firsts) get(key string) []explore.Play {
+	plays, _ := f.byKey.Load(key)
+	list, _ := plays.([]explore.Play)
+	return list
 }
 
 // settle asks again for every request that was not told its key's fate, by a server that was not struck.
@@ -59,6 +97,7 @@ func (l *Lab) faults() []explore.Fault {
 		explore.Fault{
 			Name: "kill-server-after", Story: "the server process is killed when the database has answered, and before it has seen that",
 			Action: pgwire.Action{Verb: pgwire.CutAfter}, Late: true, Strike: l.killServer, Heal: restart,
+			Freeze: func() error { return l.replicas[0].Process().Pause() },
 		},
 		explore.Fault{
 			Name: "kill-postgres", Story: "PostgreSQL is killed before it has received the statement",

@@ -125,7 +125,8 @@ type Lab struct {
 	proxies    []*pgwire.Proxy
 	command    *pgwire.Proxy // the path of commands, such as cleanup
 	commandDSN string
-	clock      *pgx.Conn
+	clock      *pgx.Conn // of the actor that lets time pass, behind a gate
+	side       *pgx.Conn // makes the rows of a schedule, past every gate
 	opening    []evidence.Account
 	users      int // next of the fixture's that no schedule has had
 }
@@ -255,6 +256,9 @@ func (l *Lab) commandGate(ctx context.Context) (err error) {
 	if err := l.command.SetController(l.stage.Gate(l.requests())); err != nil {
 		return err
 	}
+	if l.side, err = pgx.Connect(ctx, l.dsn); err != nil {
+		return fmt.Errorf("connect past the gates: %w", err)
+	}
 	if l.clock, err = pgx.Connect(ctx, l.commandDSN); err != nil {
 		return fmt.Errorf("connect the clock: %w", err)
 	}
@@ -360,8 +364,10 @@ func (l *Lab) Close(ctx context.Context) error {
 	if l.stage != nil {
 		errs = append(errs, l.stage.Close(ctx))
 	}
-	if l.clock != nil {
-		errs = append(errs, l.clock.Close(ctx))
+	for _, conn := range []*pgx.Conn{l.clock, l.side} {
+		if conn != nil {
+			errs = append(errs, conn.Close(ctx))
+		}
 	}
 	for _, proxy := range l.proxies {
 		errs = append(errs, proxy.Close())

@@ -149,6 +149,7 @@ func TestBrokenVariantsAreConvicted(t *testing.T) {
 		{"insert-where-not-exists", "duplicates", "at-most-once"},
 		{"no-fence", "stalled", "zombie-fenced"},
 		{"no-body-hash", "mismatch", "mismatch-rejected"},
+		{"erasure-spares-in-flight", "erase", "erasure"},
 	} {
 		t.Run(v.variant, func(t *testing.T) {
 			l := open(t, lab.Options{Variant: v.variant, Case: v.in})
@@ -167,13 +168,13 @@ func TestBrokenVariantsAreConvicted(t *testing.T) {
 }
 
 func TestTheReferenceSurvivesEveryCrashPoint(t *testing.T) {
-	for _, cross := range []bool{false, true} {
-		l := open(t, lab.Options{StaleAfter: 300 * time.Millisecond, Deadline: 2 * time.Second})
-		got, err := l.Crash(t.Context(), cross, nil)
+	l := open(t, lab.Options{StaleAfter: 300 * time.Millisecond, Deadline: 2 * time.Second})
+	for _, o := range []lab.CrashOptions{{}, {Cross: true}, {Replayed: true}} {
+		got, err := l.Crash(t.Context(), o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.Exit() != 0 || len(got.Points) < 6*12 {
+		if got.Exit() != 0 || len(got.Points) < 5*12 {
 			t.Errorf("%s: %s, open %q", got.Name, got.Sentence(), got.Open)
 		}
 		for _, p := range got.Points {
@@ -182,6 +183,18 @@ func TestTheReferenceSurvivesEveryCrashPoint(t *testing.T) {
 			}
 		}
 		t.Logf("%s: %d points in %v", got.Name, len(got.Points), got.Took.Round(time.Millisecond))
+	}
+}
+
+func TestACompletionAfterTheCommitIsConvictedByItsCrashPoints(t *testing.T) {
+	l := open(t, lab.Options{Variant: "completion-after-commit", StaleAfter: 300 * time.Millisecond, Deadline: 2 * time.Second})
+	got, err := l.Crash(t.Context(), lab.CrashOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	twice := slices.ContainsFunc(got.Points, func(p explore.CrashPoint) bool { return p.Outcome.Executions == 2 && p.Fault == "kill-server-after" })
+	if got.Exit() != 1 || !twice {
+		t.Errorf("%s", got.Sentence())
 	}
 }
 

@@ -30,6 +30,8 @@ var allowed = map[string][]string{
 	"target/claimtest":         {"target/idempotency"},
 	"harness/idemtest":         {"harness"},
 	"harness/explore":          {"harness/check", "harness/contract", "harness/drive", "harness/evidence", "harness/history", "harness/pgwire", "harness/plan", "harness/verdict"},
+	"harness/explore/lab":      {"harness/explore", "harness/check", "harness/contract", "harness/evidence", "harness/history", "harness/pgcluster", "harness/pgwire", "harness/provider", "harness/subject", "harness/verdict"},
+	"harness/pgwire/wirebench": {"harness/pgcluster", "harness/pgwire"},
 	"target/idempotency":       nil,
 	"target/orderserver/paper": nil,
 }
@@ -67,9 +69,9 @@ func mayImport(from, to string) bool {
 	if slices.Contains(allowed[from], to) {
 		return true
 	}
-	if from == "cmd/idemstorm" {
+	if from == "cmd/idemstorm" || strings.HasPrefix(from, "docs/bench/") {
 		top, _, _ := strings.Cut(to, "/")
-		return slices.Contains(allowed[from], top)
+		return slices.Contains(allowed["cmd/idemstorm"], top)
 	}
 	parent := to[:max(0, strings.LastIndex(to, "/"))]
 	return parent == from || strings.Contains(to, "/internal/")

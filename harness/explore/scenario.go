@@ -52,13 +52,6 @@ type Attempt struct {
 	Replica            int  // from 1
 }
 
-func (s Scenario) classes() (out []string) {
-	for _, actor := range s.Actors {
-		out = append(out, actor.Class)
-	}
-	return out
-}
-
 // Names are the actors' names in order.
 func (s Scenario) Names() (out []string) {
 	for _, actor := range s.Actors {

@@ -32,6 +32,7 @@ type Trialled struct {
 	FirstNS  int64    // when the violation of Invariant was first there to see, since the run's zero; 0 when only rows tell
 	FirstOps int64    // operations begun by then
 	Took     time.Duration
+	Tries    int // runs that it took; more than one when a run was doubtful and was repeated
 }
 
 // Trials says how trials are held.
@@ -67,7 +68,25 @@ func (t Trials) Hold(ctx context.Context, lab *Lab, trials []Trial, each func(Tr
 	return ctx.Err()
 }
 
-func (t Trials) hold(ctx context.Context, lab *Lab, trial Trial) (Trialled, error) {
+// maxTries bounds how often a trial is held again because its run was doubtful, such as by a generator that was too late.
+const maxTries = 3
+
+// hold runs a trial until a run is fit to judge by. A run that says that it cannot be trusted neither convicts nor acquits.
+func (t Trials) hold(ctx context.Context, lab *Lab, trial Trial) (done Trialled, err error) {
+	for done.Tries < maxTries {
+		tries := done.Tries + 1
+		if done, err = t.try(ctx, lab, trial); err != nil {
+			return done, err
+		}
+		done.Tries = tries
+		if done.Right || len(done.Run.Verdict.Doubts) == 0 || ctx.Err() != nil {
+			return done, nil
+		}
+	}
+	return done, nil
+}
+
+func (t Trials) try(ctx context.Context, lab *Lab, trial Trial) (Trialled, error) {
 	dir := filepath.Join(t.Dir, fmt.Sprintf("%s-%s-%d", trial.name(), trial.Scenario.Name, trial.Seed))
 	began := time.Now()
 	run, err := Run(ctx, lab, Options{Scenario: trial.Scenario, Exe: t.Exe, Variant: trial.Variant, Seed: trial.Seed, Dir: dir})

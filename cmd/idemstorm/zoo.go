@@ -194,7 +194,7 @@ func (z *zooTable) add(t harness.Trialled) error {
 	if z.flags.json {
 		return json.NewEncoder(z.w).Encode(map[string]any{
 			"variant": t.Variant, "scenario": t.Scenario.Name, "invariant": t.Invariant, "caught": t.Right, "violated": t.Violated, "seed": t.Seed,
-			"first_ns": t.FirstNS, "first_operations": t.FirstOps, "took_ns": t.Took, "doubts": t.Run.Verdict.Doubts,
+			"first_ns": t.FirstNS, "first_operations": t.FirstOps, "took_ns": t.Took, "tries": t.Tries, "doubts": t.Run.Verdict.Doubts,
 		})
 	}
 	_, err := fmt.Fprintf(z.w, "%s %-28s %-20s %-20s %6d ops %8s  seed %d%s\n",
@@ -225,13 +225,16 @@ func mark(right, own bool) string {
 	return "– not by "
 }
 
-// others names what was violated beside the invariant that was to be.
+// others names what was violated beside the invariant that was to be, and says when a run had to be repeated.
 func others(t harness.Trialled) string {
-	rest := slices.DeleteFunc(slices.Clone(t.Violated), func(id string) bool { return id == t.Invariant })
-	if len(rest) == 0 {
-		return ""
+	text := ""
+	if rest := slices.DeleteFunc(slices.Clone(t.Violated), func(id string) bool { return id == t.Invariant }); len(rest) > 0 {
+		text = "  also " + strings.Join(rest, ", ")
 	}
-	return "  also " + strings.Join(rest, ", ")
+	if t.Tries > 1 {
+		text += fmt.Sprintf("  (run %d: the ones before could not be trusted)", t.Tries)
+	}
+	return text
 }
 
 func (z *zooTable) finish() error {

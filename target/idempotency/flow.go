@@ -11,7 +11,7 @@ const (
 	// maxClaims bounds how often a request claims again because the record it lost to is gone (contract section 6.3).
 	maxClaims = 4
 	// failTime bounds the marking of a failed record, which is best effort: what stays in flight goes stale.
-	failTime = 250 * time.Millisecond
+	failTime = time.Second
 )
 
 // admit sends the request past the key, if it has one that counts.

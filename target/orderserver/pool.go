@@ -25,6 +25,7 @@ func openPool(spec poolSpec) (*pgxpool.Pool, error) {
 		return nil, fmt.Errorf("read the %s database's address: %w", spec.name, err)
 	}
 	cfg.MaxConns = int32(spec.size)
+	cfg.MinConns = cfg.MaxConns / 2 // opened at the start, in the background: the first burst finds connections
 	cfg.ConnConfig.ConnectTimeout = spec.connectTimeout
 	params := cfg.ConnConfig.RuntimeParams
 	if params["application_name"] == "" {

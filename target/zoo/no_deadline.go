@@ -14,7 +14,7 @@ var noDeadline = Variant{
 		"bounds the wait. When the store hangs for a moment, waiting requests take up the pool, and each waits for the others' second one for ever.",
 	Seen:      "brettwooldridge/HikariCP#442: requests that each need a second connection use up the pool and wait for one another",
 	Invariant: "recovers",
-	Scenario:  "store-outage",
+	Scenario:  "store-hang",
 	Parts: func(p idempotency.Parts) idempotency.Parts {
 		p.Claimer = unboundedClaimer{reference(p)}
 		return p

@@ -251,8 +251,8 @@ func TestAServerThatSleepsWeakensTheClaim(t *testing.T) {
 func TestTwoConnectionsAtOnceWeakenTheClaim(t *testing.T) {
 	both := func(ctx context.Context, pool *pgxpool.Pool, key string) int {
 		var wg sync.WaitGroup
-		for range 2 {
-			wg.Go(func() { reads(1)(ctx, pool, key) })
+		for range 2 { // each runs long enough for the other to arrive beside it
+			wg.Go(func() { _, _ = pool.Exec(ctx, `SELECT pg_sleep(0.5)`) })
 		}
 		wg.Wait()
 		return http.StatusCreated

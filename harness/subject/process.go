@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Command is one server process to start.
@@ -75,8 +77,28 @@ func (p *Process) Kill() error {
 	return nil
 }
 
-// Pause stops the child where it stands (SIGSTOP).
-func (p *Process) Pause() error { return p.signal(syscall.SIGSTOP) }
+// Pause stops the child where it stands (SIGSTOP), and returns when none of its threads runs any more.
+func (p *Process) Pause() error {
+	if err := p.signal(syscall.SIGSTOP); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), pauseWithin)
+	defer cancel()
+	if poll(ctx, p.done, p.stopped) != nil && ctx.Err() != nil {
+		return fmt.Errorf("pause process %d: it still runs after %v", p.PID(), pauseWithin)
+	}
+	return nil
+}
+
+// pauseWithin bounds the wait for a signal to reach every thread.
+const pauseWithin = 10 * time.Second
+
+// stopped asks the kernel, which says so when the last thread has stopped. What it says is left for others to be asked.
+func (p *Process) stopped() bool {
+	var info unix.Siginfo
+	err := unix.Waitid(unix.P_PID, p.PID(), &info, unix.WSTOPPED|unix.WNOHANG|unix.WNOWAIT, nil)
+	return err == nil && info.Signo != 0
+}
 
 // Resume lets a paused child go on (SIGCONT).
 func (p *Process) Resume() error { return p.signal(syscall.SIGCONT) }

@@ -80,3 +80,27 @@ func TestRedisIsWhereItSaysAndEndsWhenKilled(t *testing.T) {
 		}
 	}
 }
+
+func TestPauseReturnsWhenNothingRuns(t *testing.T) {
+	p, err := Launch(Command{Path: "/bin/sh", Args: []string{"-c", "while :; do :; done"}, Log: filepath.Join(t.TempDir(), "log")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		if err := p.Pause(); err != nil {
+			t.Fatal(err)
+		}
+		if !p.stopped() {
+			t.Fatal("it runs")
+		}
+		if err := p.Resume(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := p.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Pause(); err != nil {
+		t.Errorf("after its end: %v", err)
+	}
+}

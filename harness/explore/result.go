@@ -36,7 +36,10 @@ type OutcomeCount struct {
 
 // Signature is what makes two outcomes equal.
 func (o Outcome) Signature() string {
-	names := make([]string, 0, len(o.Violated))
+	names := make([]string, 0, len(o.Violated)+1)
+	if len(o.Violated) == 0 {
+		names = append(names, "nothing")
+	}
 	for _, v := range o.Violated {
 		names = append(names, v.Invariant)
 	}

@@ -213,7 +213,7 @@ func storm(ctx context.Context, r *rig, o Options, p *plan.Plan, run *verdict.Ru
 	}()
 	driven, err := drive.Run(ctx, drive.Config{
 		Plan: p, Targets: r.urls(), Credentials: r.token, Writer: writer, Zero: zero,
-		Contract: o.Scenario.Subject.Contract(), Progress: o.Progress, Healed: healed,
+		Contract: o.Scenario.Subject.Contract(), Progress: o.Progress, Healed: healed, MaxLate: o.Scenario.MaxLate,
 		Settle: drive.Settle{Within: o.Scenario.Settle.Within, Every: o.Scenario.Settle.Every},
 	})
 	<-healed

@@ -24,12 +24,13 @@ type Scenario struct {
 	Catches string   `yaml:"catches"` // what kind of fault it would find
 	Suites  []string `yaml:"suites"`  // the suites that it belongs to
 
-	Subject    subject.Spec `yaml:"subject"`
-	Workload   plan.Spec    `yaml:"workload"`
-	Faults     []fault.Spec `yaml:"faults"`
-	Settle     Settle       `yaml:"settle"`
-	Invariants []string     `yaml:"invariants"` // those that it claims to judge: too little data for one is inconclusive
-	Gates      []check.Gate `yaml:"gates"`
+	Subject    subject.Spec  `yaml:"subject"`
+	Workload   plan.Spec     `yaml:"workload"`
+	Faults     []fault.Spec  `yaml:"faults"`
+	Settle     Settle        `yaml:"settle"`
+	MaxLate    time.Duration `yaml:"max_late"`   // p99 of an open loop's lateness past which the run is inconclusive; default 50ms
+	Invariants []string      `yaml:"invariants"` // those that it claims to judge: too little data for one is inconclusive
+	Gates      []check.Gate  `yaml:"gates"`
 }
 
 // Settle is the patience of the client that, when traffic and faults are over, asks every open key for its final answer.
@@ -68,6 +69,8 @@ func (s Scenario) Validate() error {
 		return fmt.Errorf("settle.within: %v is negative", s.Settle.Within)
 	case s.Settle.Every < 0:
 		return fmt.Errorf("settle.every: %v is negative", s.Settle.Every)
+	case s.MaxLate < 0:
+		return fmt.Errorf("max_late: %v is negative", s.MaxLate)
 	case len(s.Invariants) == 0:
 		return errors.New("invariants: none is named; a scenario says what it judges")
 	}

@@ -42,7 +42,7 @@ func OpenLab(ctx context.Context, o LabOptions) (*Lab, error) {
 }
 
 // labSettings leave durability as users have it: the order of commits and what a crash keeps are part of what is tested.
-var labSettings = map[string]string{"max_connections": "300"}
+var labSettings = map[string]string{"max_connections": "1000"}
 
 // Close stops and removes a throwaway server.
 func (l *Lab) Close() error {

@@ -22,6 +22,9 @@ type exchange struct {
 	// copyIn says that the database waits for COPY data.
 	copyIn   atomic.Bool
 	extended bool
+	// owesSync says that COPY data was asked for in the extended protocol: the database ignores the Sync before the data, so that
+	// whatever it answers to the data, only the client's next Sync brings ReadyForQuery.
+	owesSync atomic.Bool
 
 	withhold bool   // no part of the answer goes to the client
 	mute     bool   // cut in flight: the answer does not matter any more
@@ -58,11 +61,12 @@ func (e *exchange) hear(kind byte, body []byte) bool {
 		e.answered(kind)
 	case 'G':
 		e.copyIn.Store(true)
+		e.owesSync.Store(e.extended)
 		e.complete = e.withhold // a client that never sees it sends no data
 		return e.complete
 	case 'E':
 		e.fail(body)
-		e.complete = !e.ready.Load()
+		e.complete = e.endsWithoutReady()
 		return e.complete
 	case 'Z':
 		if len(body) == 1 {
@@ -71,9 +75,12 @@ func (e *exchange) hear(kind byte, body []byte) bool {
 		e.complete = true
 		return true
 	}
-	e.complete = !e.ready.Load() && e.next == len(e.ops)
+	e.complete = e.endsWithoutReady() && e.next == len(e.ops)
 	return e.complete
 }
+
+// endsWithoutReady says that the answer ends with its last message, and not with ReadyForQuery.
+func (e *exchange) endsWithoutReady() bool { return !e.ready.Load() && !e.owesSync.Load() }
 
 // answers pairs the messages of the extended protocol with their answers.
 // A simple query has no ops: the same answers mean nothing there.

@@ -189,7 +189,7 @@ func (s *session) proceed() bool {
 
 func (s *session) take(it item) {
 	switch {
-	case it.loneSync() && s.current != nil && s.current.extended && s.current.copyIn.Load():
+	case it.loneSync() && s.current != nil && s.current.owesSync.Load():
 		s.syncDuringCopy(it)
 	case it.step, it.end != nil && s.splitOf != nil:
 		s.waiting = &it
@@ -204,6 +204,7 @@ func (s *session) take(it item) {
 func (s *session) syncDuringCopy(it item) {
 	s.splitOf = nil
 	s.current.ready.Store(true)
+	s.current.owesSync.Store(false)
 	s.send(it.bytes)
 }
 

@@ -164,32 +164,45 @@ func (p *playing) first(ctx context.Context) (*Step, Moment, error) {
 	return nil, m, nil
 }
 
+// pointTries is how often a request is brought to a step before it is noted that it did not come there as it did when it was counted.
+const pointTries = 4
+
 func (c *crash) point(ctx context.Context, n int, fault Fault, group *errgroup.Group) error {
+	for range pointTries {
+		if struck, err := c.tryPoint(ctx, n, fault, group); err != nil || struck {
+			return err
+		}
+	}
+	c.open(fmt.Sprintf("%s: the request did not come to step %d as it did before", fault.Name, n+1))
+	return nil
+}
+
+func (c *crash) tryPoint(ctx context.Context, n int, fault Fault, group *errgroup.Group) (came bool, err error) {
 	p, err := c.stage.begin(ctx, c.scenario)
 	if err != nil {
-		return err
+		return false, err
 	}
 	struck, faults, err := c.strike(ctx, p, n, fault)
 	if err := errors.Join(err, p.letGo(ctx)); err != nil {
-		return err
+		return false, err
 	}
 	healed, err := c.heal(ctx, p, fault)
 	if err != nil || struck == nil {
-		return err
+		return false, err
 	}
 	plays := p.plays()
 	finish := func() error {
 		return c.judge(ctx, p.c, plays, append(faults, healed...), CrashPoint{Step: n + 1, Kind: struck.Kind, SQL: struck.SQL, Fault: fault.Name})
 	}
 	if fault.Strike != nil {
-		return finish()
+		return true, finish()
 	}
 	group.Go(finish)
-	return nil
+	return true, nil
 }
 
-// strike brings the first actor to its n-th step, from 0, and lets the fault happen there. A nil step says that it never came so far,
-// which is noted: it did when it was counted.
+// strike brings the first actor to its n-th step, from 0, and lets the fault happen there. A nil step says that it did not come so far, as it
+// did when it was counted.
 func (c *crash) strike(ctx context.Context, p *playing, n int, fault Fault) (*Step, []history.Event, error) {
 	for at := 0; ; at++ {
 		step, m, err := p.first(ctx)
@@ -198,7 +211,6 @@ func (c *crash) strike(ctx context.Context, p *playing, n int, fault Fault) (*St
 		}
 		c.open(m.Notes...)
 		if step == nil || step.mark() != c.result.Steps[at].mark() {
-			c.open(fmt.Sprintf("%s: the request did not come to step %d as it did before", fault.Name, at+1))
 			return nil, nil, nil
 		}
 		if at < n {

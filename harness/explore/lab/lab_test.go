@@ -179,34 +179,47 @@ func TestBrokenVariantsAreConvicted(t *testing.T) {
 }
 
 func TestTheReferenceSurvivesEveryCrashPoint(t *testing.T) {
-	l := open(t, lab.Options{StaleAfter: 300 * time.Millisecond, Deadline: 2 * time.Second})
 	for _, o := range []lab.CrashOptions{{}, {Cross: true}, {Replayed: true}} {
-		got, err := l.Crash(t.Context(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got.Exit() != 0 || len(got.Points) < 5*12 {
-			t.Errorf("%s: %s, open %q", got.Name, got.Sentence(), got.Open)
-		}
-		for _, p := range got.Points {
-			if len(p.Outcome.Violated) > 0 {
-				t.Errorf("%s at step %d: saw %s, then %s: %v", p.Fault, p.Step, p.Saw, p.Final, p.Outcome.Violated)
-			}
-		}
-		t.Logf("%s: %d points in %v", got.Name, len(got.Points), got.Took.Round(time.Millisecond))
+		survives(t, o)
 	}
 }
 
+// survives wants every point struck and nothing violated. A search that could not be made whole, such as by a server that took too long to come
+// back, is made again on a fresh stage; a violation is final.
+func survives(t *testing.T, o lab.CrashOptions) {
+	t.Helper()
+	const searches = 4
+	for range searches {
+		got, err := open(t, lab.Options{StaleAfter: 300 * time.Millisecond, Deadline: 2 * time.Second}).Crash(t.Context(), o)
+		for _, p := range got.Points {
+			if len(p.Outcome.Violated) > 0 {
+				t.Fatalf("%s at step %d: saw %s, then %s: %v", p.Fault, p.Step, p.Saw, p.Final, p.Outcome.Violated)
+			}
+		}
+		t.Logf("%s: %d points in %v; %v; open %q", got.Name, len(got.Points), got.Took.Round(time.Millisecond), err, got.Open)
+		if err == nil && got.Exit() == 0 && len(got.Points) >= 5*12 {
+			return
+		}
+	}
+	t.Errorf("none of %d searches was whole", searches)
+}
+
 func TestACompletionAfterTheCommitIsConvictedByItsCrashPoints(t *testing.T) {
-	l := open(t, lab.Options{Variant: "completion-after-commit", StaleAfter: 300 * time.Millisecond, Deadline: 2 * time.Second})
-	got, err := l.Crash(t.Context(), lab.CrashOptions{})
-	if err != nil {
-		t.Fatal(err)
+	const searches = 4
+	for range searches {
+		l := open(t, lab.Options{Variant: "completion-after-commit", StaleAfter: 300 * time.Millisecond, Deadline: 2 * time.Second})
+		got, err := l.Crash(t.Context(), lab.CrashOptions{})
+		if err != nil {
+			t.Log(err) // a server that took too long to come back
+			continue
+		}
+		twice := slices.ContainsFunc(got.Points, func(p explore.CrashPoint) bool { return p.Outcome.Executions == 2 && p.Fault == "kill-server-after" })
+		if got.Exit() != 1 || !twice {
+			t.Errorf("%s", got.Sentence())
+		}
+		return
 	}
-	twice := slices.ContainsFunc(got.Points, func(p explore.CrashPoint) bool { return p.Outcome.Executions == 2 && p.Fault == "kill-server-after" })
-	if got.Exit() != 1 || !twice {
-		t.Errorf("%s", got.Sentence())
-	}
+	t.Errorf("none of %d searches was whole", searches)
 }
 
 func TestWhatCannotBeExploredIsRefused(t *testing.T) {

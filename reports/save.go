@@ -35,7 +35,7 @@ func Save(dir string, run verdict.Run) error {
 func SaveReports(dir string, run verdict.Run) error {
 	return errors.Join(
 		writeFile(filepath.Join(dir, HTMLFile), func(w io.Writer) error { return WriteHTML(w, run) }),
-		writeFile(filepath.Join(dir, JUnitFile), func(w io.Writer) error { return WriteJUnit(w, run) }),
+		SaveJUnit(filepath.Join(dir, JUnitFile), run),
 		writeFile(filepath.Join(dir, MarkdownFile), func(w io.Writer) error { return WriteMarkdown(w, run) }),
 	)
 }
@@ -52,9 +52,14 @@ func SaveIndex(dir string, entries []Entry) error {
 	}
 	return errors.Join(
 		writeFile(filepath.Join(dir, IndexFile), func(w io.Writer) error { return WriteIndex(w, entries) }),
-		writeFile(filepath.Join(dir, JUnitFile), func(w io.Writer) error { return WriteJUnit(w, runs...) }),
+		SaveJUnit(filepath.Join(dir, JUnitFile), runs...),
 		writeFile(filepath.Join(dir, MarkdownFile), func(w io.Writer) error { return WriteMarkdown(w, runs...) }),
 	)
+}
+
+// SaveJUnit writes the results of runs where a CI server looks for them.
+func SaveJUnit(path string, runs ...verdict.Run) error {
+	return writeFile(path, func(w io.Writer) error { return WriteJUnit(w, runs...) })
 }
 
 // writeFile writes a file whole or not at all: into a temporary file of the same folder, then renamed over the old one.

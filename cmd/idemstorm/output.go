@@ -79,22 +79,10 @@ func (o *output) finish(runs []verdict.Run) error {
 	}
 	err := reports.SaveIndex(o.dir, entries)
 	if o.flags.junit != "" {
-		err = errors.Join(err, saveJUnit(o.flags.junit, runs))
+		err = errors.Join(err, reports.SaveJUnit(o.flags.junit, runs...))
 	}
 	if !o.flags.json && !o.flags.quiet {
 		fmt.Fprintf(o.stdout, "\nReports: %s\n", filepath.Join(o.dir, reports.IndexFile))
 	}
 	return err
-}
-
-// saveJUnit writes the results of all runs where a CI server looks for them.
-func saveJUnit(path string, runs []verdict.Run) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".junit.*")
-	if err != nil {
-		return fmt.Errorf("write --junit: %w", err)
-	}
-	if err := errors.Join(reports.WriteJUnit(f, runs...), f.Chmod(0o644), f.Close()); err != nil {
-		return errors.Join(fmt.Errorf("write --junit: %w", err), os.Remove(f.Name()))
-	}
-	return os.Rename(f.Name(), path)
 }

@@ -7,6 +7,7 @@ var businessAuditOnReplay = Variant{
 	Class: "replay audited as business",
 	Story: "The audit log is written where the answer leaves, and a replay leaves there too. By the log there were as many orders " +
 		"as there were answers.",
+	Seen:      "elderfo/websnag#81: a delivery that is repeated is handled again; the update does no harm twice, its audit rows double",
 	Invariant: "order-audit-match",
 	Scenario:  "duplicate-key-race",
 	Parts: func(p idempotency.Parts) idempotency.Parts {

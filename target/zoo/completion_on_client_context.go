@@ -14,7 +14,7 @@ var completionOnClientContext = Variant{
 	Seen: "caura-ai/caura#1629: the record is written on the request's task, which a client's hang-up cancels; the " +
 		"replay wrote a second time",
 	Invariant: "at-most-once",
-	Scenario:  "retry-storm",
+	Scenario:  "hang-up",
 	Parts: func(p idempotency.Parts) idempotency.Parts {
 		p.Executor = twoStepExecutor{p.Executor.(*idempotency.TxExecutor), clientContext}
 		return p

@@ -7,6 +7,8 @@ var keyedPastGate = Variant{
 	Class: "claim past the gate",
 	Story: "The gate must not cut off retries of what was begun before, so it lets through whatever has a key. By now every client " +
 		"sends one.",
+	Seen: "Supercompress/Supercompress#47: whoever sends a key that is known passes quota and billing, whatever the request asks " +
+		"for",
 	Invariant: "gates-respected",
 	Scenario:  "gate",
 	Parts: func(p idempotency.Parts) idempotency.Parts {

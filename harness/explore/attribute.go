@@ -29,7 +29,7 @@ func (p *playing) attribute(g *gate, w wire) (actor int, ok bool) {
 // running lists the actors that are started, not done, not held and not waiting for the database.
 func (p *playing) running() (out []int) {
 	for i, l := range p.lanes {
-		if l.started && l.play == nil && len(l.held) == 0 && len(l.sent) == 0 {
+		if l.started && l.play == nil && l.runs() {
 			out = append(out, i)
 		}
 	}

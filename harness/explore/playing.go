@@ -25,19 +25,24 @@ type playing struct {
 	lanes    []*lane
 	known    map[*pgwire.Step]*holding
 	sessions map[wire]*session
+	turn     int    // the actor that was released last
 	events   Moment // what has happened since the last moment
 	seen     int    // counts changes
 }
 
 // lane is one actor's part of a schedule.
 type lane struct {
-	held    []*holding // waiting to be released
-	sent    []*holding // with the database
-	wires   []wire     // connections used, in that order
+	held    []*holding    // waiting to be released
+	sent    []*holding    // with the database
+	parked  chan struct{} // closed when the end of its answer may pass; nil while none is kept back
+	wires   []wire        // connections used, in that order
 	started bool
 	play    *Play // set when the actor has its answer
 	silent  bool  // given up on as quiet
 }
+
+// runs says that a started actor may do anything at any time: nothing of its is held, with the database, or kept back.
+func (l *lane) runs() bool { return len(l.held) == 0 && len(l.sent) == 0 && l.parked == nil }
 
 // holding is a step at the gate or behind it.
 type holding struct {
@@ -63,7 +68,7 @@ func newPlaying(s *Stage, scenario Scenario, c Case) *playing {
 // start lets an actor loose; actors waits for it.
 func (p *playing) start(ctx context.Context, i int) {
 	p.mu.Lock()
-	p.lanes[i].started = true
+	p.lanes[i].started, p.turn = true, i
 	p.mu.Unlock()
 	p.actors.Go(func() {
 		play := p.scenario.Actors[i].Act(ctx, p.c)
@@ -116,7 +121,7 @@ func (p *playing) hold(g *gate, step *pgwire.Step) *holding {
 	}
 	described.Actor = actor
 	l := p.lanes[actor]
-	described.Conn = l.ordinal(w)
+	described.Conn = p.ordinal(l, w)
 	h := &holding{
 		step: described, raw: step, wire: w, pid: int32(step.Conn.PID), split: described.Kind == Execute,
 		release: make(chan pgwire.Action, 1),
@@ -131,14 +136,24 @@ func (p *playing) hold(g *gate, step *pgwire.Step) *holding {
 	return h
 }
 
-// ordinal numbers an actor's connections by first use.
-func (l *lane) ordinal(w wire) int {
+// ordinal numbers an actor's connections by first use. Which of a shared pool's connections is free next is not for the actor to say,
+// and would not repeat: there those are numbered that it keeps at once.
+func (p *playing) ordinal(l *lane, w wire) int {
+	if p.stage.sharing {
+		l.wires = slices.DeleteFunc(l.wires, func(other wire) bool { return other != w && !p.busy(l, other) })
+	}
 	at := slices.Index(l.wires, w)
 	if at < 0 {
 		l.wires = append(l.wires, w)
 		at = len(l.wires) - 1
 	}
 	return at + 1
+}
+
+// busy says that a connection holds a transaction or a step of the actor's.
+func (p *playing) busy(l *lane, w wire) bool {
+	on := func(h *holding) bool { return h.wire == w }
+	return p.session(w).inTx || slices.ContainsFunc(l.held, on) || slices.ContainsFunc(l.sent, on)
 }
 
 func (p *playing) withdraw(h *holding) pgwire.Verb {
@@ -155,14 +170,21 @@ func without(list []*holding, h *holding) []*holding {
 	return slices.DeleteFunc(list, func(other *holding) bool { return other == h })
 }
 
-// ended takes in what became of a step.
-func (p *playing) ended(w wire, step *pgwire.Step, outcome pgwire.Outcome) {
+// passing is the turn of whoever need not wait for one.
+var passing = func() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
+
+// ended takes in what became of a step. The end of its answer may pass to the client when the channel is closed.
+func (p *playing) ended(w wire, step *pgwire.Step, outcome pgwire.Outcome) <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.session(w).ended(step, outcome)
 	h := p.known[step]
 	if h == nil {
-		return
+		return passing
 	}
 	delete(p.known, step)
 	l := p.lanes[h.step.Actor]
@@ -171,6 +193,25 @@ func (p *playing) ended(w wire, step *pgwire.Step, outcome pgwire.Outcome) {
 		Step: h.step, End: outcome.End.String(), Tags: outcome.Tags, Rows: outcome.Rows, Code: outcome.Code,
 	})
 	p.touch()
+	if !p.stage.sharing || p.open || h.step.Actor == p.turn || outcome.End != pgwire.Answered {
+		return passing
+	}
+	l.parked = make(chan struct{})
+	return l.parked
+}
+
+// unpark lets the next of those go on whose lock came free while somebody else ran: one at a time, so that it is known whose the next
+// statement is. It is called with mu held.
+func (p *playing) unpark() bool {
+	for i, l := range p.lanes {
+		if l.parked != nil {
+			close(l.parked)
+			l.parked, p.turn = nil, i
+			p.touch()
+			return true
+		}
+	}
+	return false
 }
 
 func (p *playing) doubt(why string) { p.events.Notes = append(p.events.Notes, why) }
@@ -189,7 +230,7 @@ func (p *playing) releaseBy(step Step, action pgwire.Action) error {
 	}
 	h := l.held[at]
 	l.held = slices.Delete(l.held, at, at+1)
-	l.sent = append(l.sent, h)
+	l.sent, p.turn = append(l.sent, h), step.Actor
 	action.SplitSync = h.split
 	p.sessions[h.wire].entered(h.raw, h.step.Footprint)
 	h.release <- action
@@ -209,6 +250,8 @@ func (p *playing) Finish(ctx context.Context) (Outcome, error) {
 func (p *playing) letGo(ctx context.Context) error {
 	p.mu.Lock()
 	p.open = true
+	for p.unpark() {
+	}
 	for _, l := range p.lanes {
 		for _, h := range l.held {
 			h.release <- pgwire.Action{}

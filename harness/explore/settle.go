@@ -12,6 +12,7 @@ type standing struct {
 	running []int      // may send a statement or get an answer at any time
 	waiting []*holding // with the database
 	held    int
+	parked  bool // an answer is kept back until its actor's turn
 	over    bool
 }
 
@@ -22,11 +23,12 @@ func (p *playing) look() (st standing) {
 	for i, l := range p.lanes {
 		st.waiting = append(st.waiting, l.sent...)
 		st.held += len(l.held)
+		st.parked = st.parked || l.parked != nil
 		if l.play != nil {
 			continue
 		}
 		st.over = false
-		if len(l.held) == 0 && len(l.sent) == 0 && !l.silent {
+		if l.runs() && !l.silent {
 			st.running = append(st.running, i)
 		}
 	}
@@ -104,14 +106,14 @@ func (w *wait) once(ctx context.Context) (Moment, bool, error) {
 	case still > stuckAfter:
 		return Moment{}, false, fmt.Errorf("nothing happened for %v, and nothing can be released: %s", stuckAfter, w.p.stuck(st))
 	case len(st.running) > 0:
-		if still > w.p.stage.opts.Quiet && st.held > 0 {
+		if still > w.p.stage.opts.Quiet && (st.held > 0 || st.parked) {
 			w.p.silence(st.running)
 		}
 		return Moment{}, false, nil
-	case st.held == 0: // who was taken for quiet has to wake up, or the database to end a deadlock
+	case st.held == 0 && !st.parked: // who was taken for quiet has to wake up, or the database to end a deadlock
 		return Moment{}, false, nil
 	case len(st.waiting) == 0:
-		m, ok := w.p.moment(st.seen, nil)
+		m, ok := w.p.stand(st, nil)
 		return m, ok, nil
 	case still < late:
 		return Moment{}, false, nil
@@ -122,8 +124,19 @@ func (w *wait) once(ctx context.Context) (Moment, bool, error) {
 	if w.sure < 2 {
 		return Moment{}, false, nil
 	}
-	m, ok := w.p.moment(st.seen, w.blocked)
+	m, ok := w.p.stand(st, w.blocked)
 	return m, ok, nil
+}
+
+// stand is the moment that everybody stands still, unless that gives somebody the turn.
+func (p *playing) stand(st standing, blocked []Blocked) (Moment, bool) {
+	if !st.parked {
+		return p.moment(st.seen, blocked)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.unpark()
+	return Moment{}, false
 }
 
 // ask finds out who blocks what waits.

@@ -107,7 +107,7 @@ func (g *gate) Decide(ctx context.Context, step *pgwire.Step) pgwire.Action {
 // Ended tells the schedule what became of a step.
 func (g *gate) Ended(step *pgwire.Step, outcome pgwire.Outcome) {
 	if p := g.stage.current.Load(); p != nil {
-		p.ended(g.wire(step), step, outcome)
+		<-p.ended(g.wire(step), step, outcome)
 	}
 }
 

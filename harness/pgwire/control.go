@@ -19,7 +19,8 @@ type Controller interface {
 	// still counts, for a real database would have received the statement.
 	Decide(ctx context.Context, step *Step) Action
 	// Ended is called once for every step that was decided, before the client can
-	// see the end of its answer. It must not block.
+	// see the end of its answer. Not to return keeps that end back, and nothing
+	// else happens on the connection meanwhile.
 	Ended(step *Step, outcome Outcome)
 }
 

@@ -68,22 +68,20 @@ func (t Trials) Hold(ctx context.Context, lab *Lab, trials []Trial, each func(Tr
 	return ctx.Err()
 }
 
-// maxTries bounds how often a trial is held again because its run was doubtful, such as by a generator that was too late.
+// maxTries bounds how often a trial is held again because its run was doubtful, such as by a generator that was too late, or did not come
+// about, such as by a server that was too slow to start.
 const maxTries = 3
 
 // hold runs a trial until a run is fit to judge by. A run that says that it cannot be trusted neither convicts nor acquits.
 func (t Trials) hold(ctx context.Context, lab *Lab, trial Trial) (done Trialled, err error) {
-	for done.Tries < maxTries {
-		tries := done.Tries + 1
-		if done, err = t.try(ctx, lab, trial); err != nil {
+	for tries := 1; tries <= maxTries; tries++ {
+		done, err = t.try(ctx, lab, trial)
+		done.Tries = tries
+		if done.Right || (err == nil && len(done.Run.Verdict.Doubts) == 0) || ctx.Err() != nil {
 			return done, err
 		}
-		done.Tries = tries
-		if done.Right || len(done.Run.Verdict.Doubts) == 0 || ctx.Err() != nil {
-			return done, nil
-		}
 	}
-	return done, nil
+	return done, err
 }
 
 func (t Trials) try(ctx context.Context, lab *Lab, trial Trial) (Trialled, error) {

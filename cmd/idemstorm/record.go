@@ -77,7 +77,7 @@ func recordZoo(ctx context.Context, stdout io.Writer, f zooFlags, names []string
 	ends := map[string][]harness.Trialled{}
 	err = hold.Hold(ctx, lab, trials, func(t harness.Trialled) error {
 		ends[t.Variant] = append(ends[t.Variant], t)
-		_, err := fmt.Fprintf(os.Stderr, "%s %s seed %d\n", mark(t.Right, true), t.Variant, t.Seed)
+		_, err := fmt.Fprintf(os.Stderr, "%s %s seed %d%s\n", mark(t.Right, true), t.Variant, t.Seed, others(t))
 		return err
 	})
 	if err != nil {

@@ -234,6 +234,9 @@ func others(t harness.Trialled) string {
 	if t.Tries > 1 {
 		text += fmt.Sprintf("  (run %d: the ones before could not be trusted)", t.Tries)
 	}
+	if doubts := t.Run.Verdict.Doubts; len(doubts) > 0 && !t.Right {
+		text += "  " + strings.Join(doubts, "; ")
+	}
 	return text
 }
 

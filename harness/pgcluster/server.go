@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math/big"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,9 +15,9 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-)
 
-const loopback = "127.0.0.1"
+	"github.com/idemstorm/idemstorm/harness/loopback"
+)
 
 // authMethod is md5 because a SCRAM handshake costs both sides thousands of hash
 // rounds by design: about a millisecond more a connection, which would be measured
@@ -31,17 +29,12 @@ const authMethod = "md5"
 // readyInterval is how long to wait between two attempts to connect.
 const readyInterval = 5 * time.Millisecond
 
-// Ports are taken from below the usual ephemeral ranges, where no outgoing
-// connection can sit on one while the server is down: a client that reconnects
-// to a closed ephemeral port of its own machine may even connect to itself.
-const lowestPort, highestPort = 15000, 32000
-
 const selectVersion = `SHOW server_version`
 
 // effectiveSettings lays the caller's settings over the package's own.
 func effectiveSettings(options Options) map[string]string {
 	settings := map[string]string{
-		"listen_addresses": loopback,
+		"listen_addresses": loopback.Host,
 		"max_connections":  "300",
 		"timezone":         "UTC",
 		"log_timezone":     "UTC",
@@ -140,23 +133,4 @@ func (c *Cluster) withConnection(ctx context.Context, use func(*pgx.Conn) error)
 		return err
 	}
 	return errors.Join(use(conn), conn.Close(ctx))
-}
-
-// freePort finds a port that could be bound a moment ago. Another process may
-// still take it first, which the start then notices and tries another.
-func freePort() (int, error) {
-	var last error
-	for range 100 {
-		offset, err := rand.Int(rand.Reader, big.NewInt(highestPort-lowestPort))
-		if err != nil {
-			return 0, fmt.Errorf("choose a port: %w", err)
-		}
-		port := lowestPort + int(offset.Int64())
-		listener, err := net.Listen("tcp", net.JoinHostPort(loopback, strconv.Itoa(port)))
-		if err == nil {
-			return port, listener.Close()
-		}
-		last = err
-	}
-	return 0, fmt.Errorf("find a free loopback port: %w", last)
 }

@@ -7,8 +7,11 @@ import (
 	"fmt"
 	"net"
 	"os/exec"
+	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/idemstorm/idemstorm/harness/loopback"
 )
 
 // Redis is a redis-server child without persistence, for servers that keep their claims there: what it held is gone after a kill.
@@ -29,12 +32,11 @@ func NewRedis(log string) (*Redis, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoRedis, err)
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := loopback.FreePort()
 	if err != nil {
 		return nil, fmt.Errorf("find a port for redis: %w", err)
 	}
-	_, port, err := net.SplitHostPort(listener.Addr().String())
-	return &Redis{binary: binary, log: log, port: port}, errors.Join(err, listener.Close())
+	return &Redis{binary: binary, log: log, port: strconv.Itoa(port)}, nil
 }
 
 // Addr is its host:port, which stays the same over Kill and Start.

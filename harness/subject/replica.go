@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/idemstorm/idemstorm/harness/loopback"
 )
 
 // ErrNotReady is wrapped by errors about a server that did not come up.
@@ -34,16 +36,36 @@ type Replica struct {
 	starts int
 }
 
-// NewReplica makes a replica that has not been started. build gives the command for a listen address (which may end in :0) and the file
+// NewReplica makes a replica that has not been started. build gives the command for a listen address and the file
 // that the server writes its bound address to. dir takes the address file.
 func NewReplica(number int, dir string, build func(addr, addrFile string) Command) *Replica {
-	return &Replica{Number: number, build: build, dir: dir, addr: "127.0.0.1:0"}
+	return &Replica{Number: number, build: build, dir: dir}
 }
 
+// portAttempts is how many ports a first start tries: between the choice of one and its use another process may take it.
+const portAttempts = 3
+
 // Start launches the process and waits until it answers /readyz. A restart keeps the address.
-func (r *Replica) Start(ctx context.Context) error {
+func (r *Replica) Start(ctx context.Context) (err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.addr != "" {
+		return r.launch(ctx)
+	}
+	for range portAttempts {
+		port, found := loopback.FreePort()
+		if found != nil {
+			return fmt.Errorf("replica %d: %w", r.Number, found)
+		}
+		r.addr = loopback.Addr(port)
+		if err = r.launch(ctx); err == nil || !strings.Contains(err.Error(), "address already in use") {
+			return err
+		}
+	}
+	return err
+}
+
+func (r *Replica) launch(ctx context.Context) error {
 	file := filepath.Join(r.dir, fmt.Sprintf("replica-%d.addr", r.Number))
 	if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("clear the address file: %w", err)

@@ -88,7 +88,7 @@ func (l *Lab) settle(ctx context.Context, c explore.Case, r Route, plays []explo
 
 // faults are those of the wire, and those that kill. What kills comes last: it costs a restart each.
 func (l *Lab) faults() []explore.Fault {
-	restart := func(ctx context.Context) error { return l.replicas[0].Start(ctx) }
+	restart := func(ctx context.Context) error { return errors.Join(l.replicas[0].Start(ctx), l.rewarm(ctx)) }
 	return append(explore.WireFaults(),
 		explore.Fault{
 			Name: "kill-server", Story: "the server process is killed before it has sent the statement",
@@ -110,5 +110,5 @@ func (l *Lab) killServer(context.Context) error { return l.replicas[0].Process()
 
 func (l *Lab) restartDatabase(ctx context.Context) error {
 	l.stage.Forget(ctx)
-	return errors.Join(l.judge.Close(ctx), l.cluster.Restart(ctx))
+	return errors.Join(l.judge.Close(ctx), l.cluster.Restart(ctx), l.rewarm(ctx))
 }

@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -277,28 +276,6 @@ func (l *Lab) client(n int) *explore.Client {
 
 // patient is the client that settles keys after a crash, by a server of its own.
 func (l *Lab) patient() *explore.Client { return l.clients[len(l.clients)-1] }
-
-// warmings is how often each server answers before it counts: connections are open then, and statements prepared.
-const warmings = 3
-
-func (l *Lab) warm(ctx context.Context) error {
-	route, err := findRoute(l.opts.Route)
-	if err != nil {
-		return err
-	}
-	for _, client := range l.clients {
-		for range warmings {
-			c := l.freshKey()
-			for range 2 { // fresh, then replayed
-				a := client.Send(ctx, c, route.request)
-				if a.Status == 0 || a.Status >= http.StatusInternalServerError {
-					return fmt.Errorf("warm up: %s %s answered %d %s", a.Method, a.Path, a.Status, a.Answer)
-				}
-			}
-		}
-	}
-	return nil
-}
 
 // Scenario is the case that the lab was opened for.
 func (l *Lab) Scenario() (explore.Scenario, error) { return l.scenario() }

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/idemstorm/idemstorm/harness"
+	"github.com/idemstorm/idemstorm/harness/verdict"
 	"github.com/idemstorm/idemstorm/target/zoo"
 )
 
@@ -37,24 +38,27 @@ type recorded struct {
 
 func newZooRecordCommand() *cobra.Command {
 	var f zooFlags
+	var journal string
 	cmd := &cobra.Command{
 		Use:   "record [VARIANT…]",
 		Short: "Measure the track record and print it as Markdown (docs/track-record.md)",
 		Long: `Record holds every variant several times against its scenario, with different seeds, and once against two uncontrolled clients to see how often luck
-would find it. It takes a while.`,
-		Example: `  idemstorm zoo record --runs 20 > docs/track-record.md`,
+would find it. It takes a while; with --journal what was measured is kept, and the same command goes on from there.`,
+		Example: `  idemstorm zoo record --runs 20 > docs/track-record.md
+  idemstorm zoo record --runs 20 --journal runs/record.jsonl > docs/track-record.md`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return recordZoo(cmd.Context(), cmd.OutOrStdout(), f, args)
+			return recordZoo(cmd.Context(), cmd.OutOrStdout(), f, args, journal)
 		},
 	}
 	flags := cmd.Flags()
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the first run; each further run takes the next")
 	flags.IntVar(&f.runs, "runs", 20, "runs of each variant, with different seeds")
 	flags.IntVar(&f.parallel, "parallel", 2, "variants at one time")
+	flags.StringVar(&journal, "journal", "", "file that keeps each measurement, to go on from after an interruption")
 	return cmd
 }
 
-func recordZoo(ctx context.Context, stdout io.Writer, f zooFlags, names []string) (err error) {
+func recordZoo(ctx context.Context, stdout io.Writer, f zooFlags, names []string, path string) (err error) {
 	trials, err := f.trials(names)
 	if err != nil {
 		return err
@@ -63,6 +67,11 @@ func recordZoo(ctx context.Context, stdout io.Writer, f zooFlags, names []string
 	if err != nil {
 		return fmt.Errorf("find this program's own file: %w", err)
 	}
+	kept, err := openJournal(path)
+	if err != nil {
+		return exitWith(verdict.ExitUsage, err)
+	}
+	defer func() { err = errors.Join(err, kept.Close()) }()
 	dir, err := os.MkdirTemp("", "idemstorm-zoo-")
 	if err != nil {
 		return fmt.Errorf("make a folder for the runs: %w", err)
@@ -74,47 +83,41 @@ func recordZoo(ctx context.Context, stdout io.Writer, f zooFlags, names []string
 	}
 	defer func() { err = errors.Join(err, lab.Close()) }()
 	hold := harness.Trials{Exe: exe, Dir: dir, Parallel: f.parallel}
-	ends := map[string][]harness.Trialled{}
-	err = hold.Hold(ctx, lab, trials, func(t harness.Trialled) error {
-		ends[t.Variant] = append(ends[t.Variant], t)
-		_, err := fmt.Fprintf(os.Stderr, "%s %s seed %d%s\n", mark(t.Right, true), t.Variant, t.Seed, others(t))
-		return err
-	})
+	if err := hold.Hold(ctx, lab, kept.missing(trials), kept.trial); err != nil {
+		return unreachable(err)
+	}
+	lines, err := recordLines(ctx, hold, lab, kept, trials)
 	if err != nil {
 		return unreachable(err)
 	}
-	lines, err := recordLines(ctx, hold, lab, ends, f.seed)
-	if err != nil {
-		return unreachable(err)
-	}
-	return recordPage.Execute(stdout, map[string]any{"Lines": lines, "Runs": f.runs, "Seed": f.seed, "Version": harness.Version()})
+	return recordPage.Execute(stdout, map[string]any{"Lines": lines, "Runs": f.runs, "Seed": f.seed})
 }
 
-func recordLines(ctx context.Context, hold harness.Trials, lab *harness.Lab, ends map[string][]harness.Trialled, seed uint64) ([]recorded, error) {
+func recordLines(ctx context.Context, hold harness.Trials, lab *harness.Lab, kept *journal, trials []harness.Trial) ([]recorded, error) {
 	var lines []recorded
 	for _, v := range zoo.All {
-		if len(ends[v.Name]) == 0 {
+		ends := kept.of(v.Name, trials)
+		if len(ends) == 0 {
 			continue
 		}
-		luck, err := hold.Luck(ctx, lab, v.Name, seed)
+		luck, err := kept.luck(v.Name, func() (harness.Luck, error) { return hold.Luck(ctx, lab, v.Name, trials[0].Seed) })
 		if err != nil {
 			return nil, fmt.Errorf("luck of %s: %w", v.Name, err)
 		}
-		fmt.Fprintf(os.Stderr, "luck of %s: %d of %d\n", v.Name, luck.Hits, luck.Pairs)
-		lines = append(lines, newRecorded(v, ends[v.Name], luck))
+		lines = append(lines, newRecorded(v, ends, luck))
 	}
 	return lines, nil
 }
 
-func newRecorded(v zoo.Variant, ends []harness.Trialled, luck harness.Luck) recorded {
+func newRecorded(v zoo.Variant, ends []entry, luck harness.Luck) recorded {
 	r := recorded{Variant: v, Runs: len(ends), Luck: luck}
 	var times []time.Duration
 	var operations []int64
-	for _, t := range ends {
-		if t.Right {
+	for _, e := range ends {
+		if e.Caught {
 			r.Caught++
-			times = append(times, detection(t))
-			operations = append(operations, t.FirstOps)
+			times = append(times, e.Detection)
+			operations = append(operations, e.Operations)
 		}
 	}
 	r.Median, r.Operations = median(times), median(operations)

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
@@ -41,17 +42,45 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 		s.Close()
 		return nil, err
 	}
-	if cfg.Prepare != nil {
-		if err := cfg.Prepare(ctx, s.business); err != nil {
-			s.Close()
-			return nil, fmt.Errorf("prepare variant: %w", err)
-		}
+	if err := s.prepare(ctx); err != nil {
+		s.Close()
+		return nil, err
 	}
 	if err := s.assemble(); err != nil {
 		s.Close()
 		return nil, err
 	}
 	return s, nil
+}
+
+const (
+	prepareWithin = 15 * time.Second // a start waits so long for a database that is busy
+	prepareEvery  = 50 * time.Millisecond
+)
+
+// prepare brings the schema to what the variant wants. A database that cannot be reached yet is waited for.
+func (s *Server) prepare(ctx context.Context) error {
+	if s.cfg.Prepare == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, prepareWithin)
+	defer cancel()
+	tick := time.NewTicker(prepareEvery)
+	defer tick.Stop()
+	for {
+		err := s.cfg.Prepare(ctx, s.business)
+		var unreached *pgconn.ConnectError
+		switch {
+		case err == nil:
+			return nil
+		case !errors.As(err, &unreached), ctx.Err() != nil:
+			return fmt.Errorf("prepare variant: %w", err)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+		}
+	}
 }
 
 // openPools makes two pools even on one database: claims must not wait for connections that slow handlers hold.

@@ -25,6 +25,8 @@ type Config struct {
 
 	// StaleAfter and RequestDeadline are the contract's 30 s and 2 s by default.
 	StaleAfter, RequestDeadline time.Duration
+	// ConnectTimeout bounds one attempt to connect to a database, 1 s by default: so soon after an outage that hung a pool has its places back.
+	ConnectTimeout time.Duration
 	// HandlerDelay is slept in every keyed route's action, before its transaction; it does not count towards the deadline.
 	HandlerDelay time.Duration
 	// TTL overrides the life of records by endpoint.
@@ -62,6 +64,7 @@ func (c Config) withDefaults() (Config, error) {
 	c.StorePoolSize = cmp.Or(c.StorePoolSize, 6)
 	c.StaleAfter = cmp.Or(c.StaleAfter, idempotency.DefaultStaleAfter)
 	c.RequestDeadline = cmp.Or(c.RequestDeadline, idempotency.DefaultRequestDeadline)
+	c.ConnectTimeout = min(cmp.Or(c.ConnectTimeout, time.Second), c.RequestDeadline)
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}

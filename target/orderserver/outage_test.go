@@ -20,15 +20,15 @@ type linked struct {
 }
 
 const (
-	testDeadline = time.Second
-	lateness     = time.Second // of a machine that is busy with other tests
+	testDeadline = 2 * time.Second
+	lateness     = 5 * time.Second // of a machine that is busy with other tests
 )
 
 func newLinked(t *testing.T, change func(*orderserver.Config)) *linked {
 	r := newRig(t)
 	l := &linked{rig: r, orders: newLink(t, r.dsn), store: newLink(t, r.dsn), provider: newProvider(t)}
 	l.url = r.serve(func(c *orderserver.Config) {
-		c.DatabaseURL, c.StoreURL, c.ProviderURL, c.RequestDeadline = l.orders.dsn, l.store.dsn, l.provider.url, testDeadline
+		c.DatabaseURL, c.StoreURL, c.ProviderURL = l.orders.dsn, l.store.dsn, l.provider.url
 		if change != nil {
 			change(c)
 		}
@@ -43,7 +43,7 @@ func (l *linked) checkout(keys []string) reply {
 func TestStoreOutage(t *testing.T) {
 	for name, strike := range map[string]func(*link){"refused": (*link).refuse, "hanging": (*link).hang} {
 		t.Run(name, func(t *testing.T) {
-			l := newLinked(t, nil)
+			l := newLinked(t, func(c *orderserver.Config) { c.RequestDeadline, c.ConnectTimeout = testDeadline, time.Second })
 			l.want(l.order(l.url, newKey()[0]), 201, "") // connections that the outage finds open
 			strike(l.store)
 			l.wantClosedAndOpen()

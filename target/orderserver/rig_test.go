@@ -83,11 +83,14 @@ func must[T any](v T, err error) T {
 	return v
 }
 
+// patience is a deadline that nothing but a hang comes near, on a machine that is busy with other tests too.
+const patience = 30 * time.Second
+
 // serve starts one replica; change may be nil.
 func (r *rig) serve(change func(*orderserver.Config)) string {
 	r.t.Helper()
 	cfg := orderserver.Config{
-		DatabaseURL: r.dsn, PoolSize: 8, StorePoolSize: 8, AdminToken: "admin-token-of-tests", RequestDeadline: 5 * time.Second,
+		DatabaseURL: r.dsn, PoolSize: 8, StorePoolSize: 8, AdminToken: "admin-token-of-tests", RequestDeadline: patience, ConnectTimeout: patience,
 		Log: slog.New(slog.NewJSONHandler(r.log, nil)),
 	}
 	if change != nil {

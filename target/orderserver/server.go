@@ -85,12 +85,11 @@ func (s *Server) prepare(ctx context.Context) error {
 
 // openPools makes two pools even on one database: claims must not wait for connections that slow handlers hold.
 func (s *Server) openPools() (err error) {
-	timeout := min(time.Second, s.cfg.RequestDeadline)
-	s.business, err = openPool(poolSpec{"orders", s.cfg.DatabaseURL, s.cfg.Isolation, s.cfg.PoolSize, timeout})
+	s.business, err = openPool(poolSpec{"orders", s.cfg.DatabaseURL, s.cfg.Isolation, s.cfg.PoolSize, s.cfg.ConnectTimeout})
 	if err != nil {
 		return err
 	}
-	s.store, err = openPool(poolSpec{"store", s.cfg.StoreURL, s.cfg.Isolation, s.cfg.StorePoolSize, timeout})
+	s.store, err = openPool(poolSpec{"store", s.cfg.StoreURL, s.cfg.Isolation, s.cfg.StorePoolSize, s.cfg.ConnectTimeout})
 	return err
 }
 

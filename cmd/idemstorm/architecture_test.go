@@ -15,7 +15,7 @@ const module = "github.com/idemstorm/idemstorm/"
 // not listed may import nothing of the module.
 var allowed = map[string][]string{
 	"cmd/idemstorm":            {"reports", "harness", "scenarios", "target", "migrations"},
-	"reports":                  {"harness/verdict", "harness/history", "harness/latency"},
+	"reports":                  {"harness/verdict", "harness/history", "harness/latency", "harness/schedule"},
 	"harness":                  {"harness/check", "harness/contract", "harness/drive", "harness/evidence", "harness/fault", "harness/history", "harness/latency", "harness/pgcluster", "harness/pgwire", "harness/plan", "harness/provider", "harness/subject", "harness/verdict", "scenarios"},
 	"scenarios":                {"harness/check", "harness/fault", "harness/plan", "harness/subject"},
 	"harness/check":            {"harness/contract", "harness/evidence", "harness/history", "harness/latency", "harness/verdict"},
@@ -30,8 +30,9 @@ var allowed = map[string][]string{
 	"target/zoo":               {"target/idempotency", "target/orderserver"},
 	"target/claimtest":         {"target/idempotency"},
 	"harness/idemtest":         {"harness"},
-	"harness/explore":          {"harness/check", "harness/contract", "harness/drive", "harness/evidence", "harness/history", "harness/pgwire", "harness/plan", "harness/verdict"},
-	"harness/explore/lab":      {"harness/explore", "harness/check", "harness/contract", "harness/evidence", "harness/history", "harness/pgcluster", "harness/pgwire", "harness/provider", "harness/subject", "harness/verdict"},
+	"harness/explore":          {"harness/check", "harness/contract", "harness/drive", "harness/evidence", "harness/history", "harness/pgwire", "harness/plan", "harness/schedule", "harness/verdict"},
+	"harness/explore/lab":      {"harness/explore", "harness/check", "harness/contract", "harness/evidence", "harness/history", "harness/pgcluster", "harness/pgwire", "harness/provider", "harness/schedule", "harness/subject", "harness/verdict"},
+	"harness/schedule":         {"harness/verdict"},
 	"harness/pgwire/wirebench": {"harness/pgcluster", "harness/pgwire"},
 	"target/idempotency":       nil,
 	"target/orderserver/paper": nil,

@@ -16,6 +16,8 @@ import (
 
 	"github.com/idemstorm/idemstorm/harness/explore"
 	"github.com/idemstorm/idemstorm/harness/explore/lab"
+	"github.com/idemstorm/idemstorm/harness/schedule"
+	"github.com/idemstorm/idemstorm/reports"
 )
 
 // exploreFlags are what explore takes.
@@ -89,7 +91,7 @@ func (f *exploreFlags) complete(cmd *cobra.Command) error {
 	f.lab.Shared = f.replicas == 1
 	f.search.Reduce, f.search.Symmetry = !f.noReduction, !f.noReduction
 	if !cmd.Flags().Changed("preemptions") && f.lab.Actors() <= 2 {
-		f.search.Preemptions = explore.Unbounded
+		f.search.Preemptions = schedule.Unbounded
 	}
 	if f.crash {
 		f.lab.StaleAfter, f.lab.Deadline = crashStaleAfter, crashDeadline
@@ -107,13 +109,13 @@ func runExplore(ctx context.Context, w io.Writer, f exploreFlags, cmd *cobra.Com
 	if err := f.complete(cmd); err != nil {
 		return exitWith(exitUsage, err)
 	}
-	var schedule *explore.Schedule
+	var saved *schedule.Schedule
 	if f.replay != "" {
 		var err error
-		if schedule, err = explore.LoadSchedule(f.replay); err != nil {
+		if saved, err = schedule.Load(f.replay); err != nil {
 			return exitWith(exitUsage, err)
 		}
-		f.lab = f.lab.FromSetup(schedule.Setup)
+		f.lab = f.lab.FromSetup(saved.Setup)
 	}
 	l, clean, err := openLab(ctx, f.lab)
 	if err != nil {
@@ -121,8 +123,8 @@ func runExplore(ctx context.Context, w io.Writer, f exploreFlags, cmd *cobra.Com
 	}
 	code, err := 0, error(nil)
 	switch {
-	case schedule != nil:
-		code, err = replaySchedule(ctx, w, l, schedule, f)
+	case saved != nil:
+		code, err = replaySchedule(ctx, w, l, saved, f)
 	case f.crash:
 		code, err = crashAll(ctx, w, l, f)
 	default:
@@ -168,18 +170,18 @@ func crashAll(ctx context.Context, w io.Writer, l *lab.Lab, f exploreFlags) (cod
 	if f.json {
 		return result.Exit(), errors.Join(err, printJSON(w, result))
 	}
-	return result.Exit(), errors.Join(err, result.WriteText(w))
+	return result.Exit(), errors.Join(err, reports.WriteCrashes(w, result))
 }
 
-func showExploration(w io.Writer, result explore.Result, f exploreFlags) error {
+func showExploration(w io.Writer, result schedule.Result, f exploreFlags) error {
 	if f.json {
 		return printJSON(w, result)
 	}
-	if err := result.WriteText(w); err != nil || result.Schedule == nil {
+	if err := reports.WriteExploration(w, result); err != nil || result.Schedule == nil {
 		return err
 	}
 	fmt.Fprintln(w)
-	if err := result.Schedule.WriteText(w); err != nil {
+	if err := reports.WriteSchedule(w, result.Schedule); err != nil {
 		return err
 	}
 	if f.out != "" {
@@ -194,7 +196,7 @@ const (
 	crashFile    = "crash.json"
 )
 
-func saveExploration(dir string, result explore.Result) error {
+func saveExploration(dir string, result schedule.Result) error {
 	err := saveJSON(dir, resultFile, result)
 	if err != nil || dir == "" || result.Schedule == nil {
 		return err
@@ -221,7 +223,7 @@ func saveJSON(dir, name string, result any) error {
 }
 
 // replaySchedule plays a saved schedule again. One that does not fit any more is inconclusive, not clean.
-func replaySchedule(ctx context.Context, w io.Writer, l *lab.Lab, s *explore.Schedule, f exploreFlags) (code int, err error) {
+func replaySchedule(ctx context.Context, w io.Writer, l *lab.Lab, s *schedule.Schedule, f exploreFlags) (code int, err error) {
 	scenario, err := l.Scenario()
 	if err != nil {
 		return 0, err
@@ -237,7 +239,7 @@ func replaySchedule(ctx context.Context, w io.Writer, l *lab.Lab, s *explore.Sch
 	if f.json {
 		err = printJSON(w, again)
 	} else {
-		err = again.WriteText(w)
+		err = reports.WriteSchedule(w, again)
 	}
 	if len(again.Outcome.Violated) > 0 {
 		return 1, err

@@ -1,6 +1,10 @@
 package explore
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/idemstorm/idemstorm/harness/schedule"
+)
 
 // bounded explores by the number of preemptions (Musuvathi and Qadeer, 2007): first all schedules without one, then with one, and
 // so on, none twice. Most races need one or two, so that the first violation found is also a short one to read.
@@ -56,7 +60,7 @@ type boundedWalk struct {
 	done   prefix
 }
 
-func (w *boundedWalk) choose(n int, m Moment, _ Footprint) (int, bool, error) {
+func (w *boundedWalk) choose(n int, m Moment, _ schedule.Footprint) (int, bool, error) {
 	choice, err := w.pick(n, m)
 	if err != nil {
 		return 0, false, err
@@ -65,7 +69,7 @@ func (w *boundedWalk) choose(n int, m Moment, _ Footprint) (int, bool, error) {
 	if preempts(m, w.last, step) {
 		w.spent++
 	}
-	w.done = append(w.done, pick{m.scene(), step.mark()})
+	w.done = append(w.done, pick{m.scene(), mark(step)})
 	w.begun = after(w.begun, step.Actor)
 	if !step.Footprint.Local() {
 		w.last = step.Actor
@@ -76,7 +80,7 @@ func (w *boundedWalk) choose(n int, m Moment, _ Footprint) (int, bool, error) {
 func (w *boundedWalk) pick(n int, m Moment) (int, error) {
 	if n < len(w.search.current) {
 		want := w.search.current[n]
-		at := slices.IndexFunc(m.Held, func(s Step) bool { return s.mark() == want.mark })
+		at := slices.IndexFunc(m.Held, func(s schedule.Step) bool { return mark(s) == want.mark })
 		// The last pick of a prefix was another way at a moment that was seen, so that it too must be found as it was.
 		if at < 0 || m.scene() != want.scene {
 			return 0, diverged(n, want.scene, m.scene())
@@ -115,7 +119,7 @@ func (w *boundedWalk) note(m Moment, taken int) {
 		if i == taken || spent >= len(w.search.buckets) || !w.search.opts.canonical(step, w.begun) {
 			continue
 		}
-		way := append(slices.Clone(w.done), pick{m.scene(), step.mark()})
+		way := append(slices.Clone(w.done), pick{m.scene(), mark(step)})
 		w.search.buckets[spent] = append(w.search.buckets[spent], way)
 	}
 }

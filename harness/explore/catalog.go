@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/idemstorm/idemstorm/harness/schedule"
 )
 
 // Catalog is what a database says about its tables, as far as it decides what a statement touches beside those that it names.
@@ -72,14 +74,17 @@ func ReadCatalog(ctx context.Context, conn *pgx.Conn) (Catalog, error) {
 
 // Footprint is what one statement may touch, foreign keys followed. COMMIT and ROLLBACK have the footprint of their
 // transaction, which one statement alone does not say: here they count as everything.
-func (c Catalog) Footprint(sql string) Footprint {
+func (c Catalog) Footprint(sql string) schedule.Footprint {
 	return c.footprint(understand(sql))
 }
 
-func (c Catalog) footprint(s statement) Footprint {
+// everything is the footprint of what is not understood.
+var everything = schedule.Footprint{All: true}
+
+func (c Catalog) footprint(s statement) schedule.Footprint {
 	switch s.verb {
 	case nothing, begins:
-		return Footprint{}
+		return schedule.Footprint{}
 	case opaque, ends:
 		return everything
 	}
@@ -91,7 +96,7 @@ func (c Catalog) footprint(s statement) Footprint {
 }
 
 // read is what a statement reads: the tables that it must, which have to be known, and all others that it names.
-func (c Catalog) read(s statement) Footprint {
+func (c Catalog) read(s statement) schedule.Footprint {
 	var read []string
 	for _, table := range s.reads {
 		if _, known := c.plain[table]; !known {
@@ -108,21 +113,21 @@ func (c Catalog) read(s statement) Footprint {
 		}
 	}
 	if s.locks {
-		return Footprint{Writes: merge(read, nil)}
+		return schedule.Writing(read...)
 	}
-	return Footprint{Reads: merge(read, nil)}
+	return schedule.Reading(read...)
 }
 
 // written is what a write to a table touches; seen ends cycles of foreign keys.
-func (c Catalog) written(table string, changes bool, seen []string) Footprint {
-	f := Footprint{Writes: []string{table}}
+func (c Catalog) written(table string, changes bool, seen []string) schedule.Footprint {
+	f := schedule.Writing(table)
 	if isSequence(table) {
 		return f
 	}
 	if !c.plain[table] {
 		return everything
 	}
-	f = f.Union(Footprint{Reads: merge(c.parents[table], nil)})
+	f = f.Union(schedule.Reading(c.parents[table]...))
 	if !changes {
 		return f
 	}
@@ -130,7 +135,7 @@ func (c Catalog) written(table string, changes bool, seen []string) Footprint {
 	for _, child := range c.children[table] {
 		switch {
 		case !child.writes:
-			f = f.Union(Footprint{Reads: []string{child.table}})
+			f = f.Union(schedule.Reading(child.table))
 		case !slices.Contains(seen, child.table):
 			f = f.Union(c.written(child.table, true, seen))
 		}

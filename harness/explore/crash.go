@@ -12,7 +12,7 @@ import (
 
 	"github.com/idemstorm/idemstorm/harness/history"
 	"github.com/idemstorm/idemstorm/harness/pgwire"
-	"github.com/idemstorm/idemstorm/harness/verdict"
+	"github.com/idemstorm/idemstorm/harness/schedule"
 )
 
 // Fault is one way to fail at a step.
@@ -46,52 +46,18 @@ func WireFaults() []Fault {
 type CrashPlan struct {
 	Faults   []Fault
 	Settle   func(ctx context.Context, c Case, plays []Play) []Play // retries, after the heal, what has no final answer yet
-	Judge    func(ctx context.Context, c Case, plays []Play, beside Beside) (Outcome, error)
+	Judge    func(ctx context.Context, c Case, plays []Play, beside Beside) (schedule.Outcome, error)
 	Class    func(Attempt) string
 	Progress func(done, of int)
 }
 
-// CrashPoint is one fault at one step, and what came of it.
-type CrashPoint struct {
-	Step    int     `json:"step"` // of the first actor, from 1
-	Kind    Kind    `json:"kind"`
-	SQL     string  `json:"sql"`
-	Fault   string  `json:"fault"`
-	Saw     string  `json:"saw"`   // the first answer of the request that was struck
-	Final   string  `json:"final"` // its last
-	Tries   int     `json:"tries"`
-	Outcome Outcome `json:"outcome"`
-}
-
-// CrashResult is a whole table of crash points.
-type CrashResult struct {
-	Name      string        `json:"name"`
-	Actors    []string      `json:"actors"`
-	Steps     []Step        `json:"steps"` // of the first actor, undisturbed
-	Points    []CrashPoint  `json:"points"`
-	Violating int           `json:"violating"`
-	Open      []string      `json:"open,omitempty"`
-	Took      time.Duration `json:"took_ns"`
-}
-
-// Exit is the command's exit code.
-func (r CrashResult) Exit() int {
-	switch {
-	case r.Violating > 0:
-		return verdict.ExitViolated
-	case len(r.Open) > 0 || len(r.Points) == 0:
-		return verdict.ExitInconclusive
-	}
-	return verdict.ExitHeld
-}
-
 // Crash lets every fault strike at every step of a scenario's first actor, each under a fresh key. The other actors, if there are any, are
 // duplicates that have sent their first statement when it strikes, and go on as it does.
-func (s *Stage) Crash(ctx context.Context, scenario Scenario, plan CrashPlan) (CrashResult, error) {
+func (s *Stage) Crash(ctx context.Context, scenario Scenario, plan CrashPlan) (schedule.CrashResult, error) {
 	c := crash{stage: s, scenario: scenario, plan: plan, began: time.Now()}
-	c.result = CrashResult{Name: scenario.Name, Actors: scenario.Names()}
+	c.result = schedule.CrashResult{Name: scenario.Name, Actors: scenario.Names()}
 	err := c.all(ctx)
-	slices.SortStableFunc(c.result.Points, func(a, b CrashPoint) int { return a.Step - b.Step })
+	slices.SortStableFunc(c.result.Points, func(a, b schedule.CrashPoint) int { return a.Step - b.Step })
 	c.result.Took = time.Since(c.began)
 	return c.result, err
 }
@@ -103,7 +69,7 @@ type crash struct {
 	began    time.Time
 
 	mu     sync.Mutex // guards result
-	result CrashResult
+	result schedule.CrashResult
 }
 
 // settling bounds how many keys are being settled at once while the next fault strikes.
@@ -133,7 +99,7 @@ func (c *crash) all(ctx context.Context) error {
 }
 
 // count plays the first actor undisturbed, to know its steps.
-func (c *crash) count(ctx context.Context) (steps []Step, err error) {
+func (c *crash) count(ctx context.Context) (steps []schedule.Step, err error) {
 	p, err := c.stage.begin(ctx, c.scenario)
 	if err != nil {
 		return nil, err
@@ -151,7 +117,7 @@ func (c *crash) count(ctx context.Context) (steps []Step, err error) {
 }
 
 // first waits for the next moment and finds the first actor's step; nil when it is done.
-func (p *playing) first(ctx context.Context) (*Step, Moment, error) {
+func (p *playing) first(ctx context.Context) (*schedule.Step, Moment, error) {
 	m, err := p.Settle(ctx)
 	if err != nil {
 		return nil, m, err
@@ -195,7 +161,7 @@ func (c *crash) tryPoint(ctx context.Context, n int, fault Fault, group *errgrou
 	}
 	plays := p.plays()
 	finish := func() error {
-		return c.judge(ctx, p.c, plays, append(faults, healed...), CrashPoint{Step: n + 1, Kind: struck.Kind, SQL: struck.SQL, Fault: fault.Name})
+		return c.judge(ctx, p.c, plays, append(faults, healed...), schedule.CrashPoint{Step: n + 1, Kind: struck.Kind, SQL: struck.SQL, Fault: fault.Name})
 	}
 	if fault.Strike != nil {
 		return true, finish()
@@ -206,14 +172,14 @@ func (c *crash) tryPoint(ctx context.Context, n int, fault Fault, group *errgrou
 
 // strike brings the first actor to its n-th step, from 0, and lets the fault happen there. A nil step says that it did not come so far, as it
 // did when it was counted.
-func (c *crash) strike(ctx context.Context, p *playing, n int, fault Fault) (*Step, []history.Event, error) {
+func (c *crash) strike(ctx context.Context, p *playing, n int, fault Fault) (*schedule.Step, []history.Event, error) {
 	for at := 0; ; at++ {
 		step, m, err := p.first(ctx)
 		if err != nil {
 			return nil, nil, err
 		}
 		c.open(m.Notes...)
-		if step == nil || step.mark() != c.result.Steps[at].mark() {
+		if step == nil || mark(*step) != mark(c.result.Steps[at]) {
 			return nil, nil, nil
 		}
 		if at < n {
@@ -227,7 +193,7 @@ func (c *crash) strike(ctx context.Context, p *playing, n int, fault Fault) (*St
 	}
 }
 
-func (c *crash) hit(ctx context.Context, p *playing, step Step, fault Fault) error {
+func (c *crash) hit(ctx context.Context, p *playing, step schedule.Step, fault Fault) error {
 	if fault.Strike != nil && !fault.Late {
 		p.mu.Lock()
 		p.gone = pgwire.CutBefore // the statement dies with the server
@@ -265,7 +231,7 @@ func faultEvent(c Case, fault Fault, phase string) history.Event {
 	return history.Event{Fault: &history.Fault{ID: 1, Name: fault.Name, On: "both paths of replica 1", Phase: phase, AtNS: int64(time.Since(c.Began)), Bit: 1}}
 }
 
-func (c *crash) judge(ctx context.Context, cs Case, plays []Play, events []history.Event, point CrashPoint) error {
+func (c *crash) judge(ctx context.Context, cs Case, plays []Play, events []history.Event, point schedule.CrashPoint) error {
 	plays = c.plan.Settle(ctx, cs, plays)
 	outcome, err := c.plan.Judge(ctx, cs, plays, Beside{Events: events})
 	if err != nil {
@@ -307,10 +273,10 @@ func (p *playing) plays() (out []Play) {
 }
 
 // awaitEnd waits until a released step has ended in whatever way.
-func (p *playing) awaitEnd(ctx context.Context, step Step) error {
+func (p *playing) awaitEnd(ctx context.Context, step schedule.Step) error {
 	for {
 		p.mu.Lock()
-		pending := slices.ContainsFunc(p.lanes[step.Actor].sent, func(h *holding) bool { return h.step.mark() == step.mark() })
+		pending := slices.ContainsFunc(p.lanes[step.Actor].sent, func(h *holding) bool { return mark(h.step) == mark(step) })
 		p.mu.Unlock()
 		if !pending {
 			return nil

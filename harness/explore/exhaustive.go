@@ -1,5 +1,7 @@
 package explore
 
+import "github.com/idemstorm/idemstorm/harness/schedule"
+
 // exhaustive is a depth-first search over all schedules, pruned by sleep sets (Godefroid, 1996): once a step was explored at a moment, it
 // sleeps in the sibling branches until a step that it does not commute with is taken; a schedule that could only go on with
 // sleeping steps is another order of one that was played.
@@ -12,20 +14,20 @@ type exhaustive struct {
 // node is one moment on the current path.
 type node struct {
 	scene   string
-	held    []Step
-	begun   []bool               // actors that have released a step before this moment
-	order   []int                // choices to try, those that switch first
-	at      int                  // the one that is being tried
-	sleep   map[string]Footprint // steps that need not be tried, with all that they brought about when they were
-	settled bool                 // observed is known
+	held    []schedule.Step
+	begun   []bool                        // actors that have released a step before this moment
+	order   []int                         // choices to try, those that switch first
+	at      int                           // the one that is being tried
+	sleep   map[string]schedule.Footprint // steps that need not be tried, with all that they brought about when they were
+	settled bool                          // observed is known
 	// observed is what the current choice touched, steps that it set free included.
-	observed Footprint
+	observed schedule.Footprint
 }
 
 func (n *node) choice() int { return n.order[n.at] }
 
 // choose follows the path as far as it goes, and lengthens it.
-func (e *exhaustive) choose(n int, m Moment, observed Footprint) (int, bool, error) {
+func (e *exhaustive) choose(n int, m Moment, observed schedule.Footprint) (int, bool, error) {
 	if n > 0 {
 		e.path[n-1].observed, e.path[n-1].settled = observed, true
 	}
@@ -46,7 +48,7 @@ func (e *exhaustive) choose(n int, m Moment, observed Footprint) (int, bool, err
 
 // grow makes the node for a moment beyond the path.
 func (e *exhaustive) grow(n int, m Moment) *node {
-	next := &node{scene: m.scene(), held: m.Held, sleep: map[string]Footprint{}}
+	next := &node{scene: m.scene(), held: m.Held, sleep: map[string]schedule.Footprint{}}
 	last := -1
 	if n == 0 {
 		next.begun = make([]bool, len(e.opts.Classes))
@@ -55,7 +57,7 @@ func (e *exhaustive) grow(n int, m Moment) *node {
 		last = parent.held[parent.choice()].Actor
 		next.begun = after(parent.begun, last)
 		for mark, footprint := range parent.sleep {
-			if e.opts.Reduce && Independent(footprint, parent.observed) {
+			if e.opts.Reduce && schedule.Independent(footprint, parent.observed) {
 				next.sleep[mark] = footprint
 			}
 		}
@@ -72,7 +74,7 @@ func (e *exhaustive) grow(n int, m Moment) *node {
 func (e *exhaustive) order(n *node, last int) (order []int) {
 	for _, stay := range []bool{false, true} {
 		for i, step := range n.held {
-			_, asleep := n.sleep[step.mark()]
+			_, asleep := n.sleep[mark(step)]
 			if (step.Actor == last) == stay && !asleep && e.opts.canonical(step, n.begun) {
 				order = append(order, i)
 			}
@@ -86,7 +88,7 @@ func (e *exhaustive) advance() bool {
 	for len(e.path) > 0 {
 		n := e.path[len(e.path)-1]
 		if n.settled {
-			n.sleep[n.held[n.choice()].mark()] = n.observed
+			n.sleep[mark(n.held[n.choice()])] = n.observed
 		}
 		n.at, n.settled = n.at+1, false
 		if n.at < len(n.order) {
@@ -103,7 +105,7 @@ func (e *exhaustive) abandon() bool {
 	return e.advance()
 }
 
-func (e *exhaustive) bound() int { return Unbounded }
+func (e *exhaustive) bound() int { return schedule.Unbounded }
 
 // after is begun with one actor more.
 func after(begun []bool, actor int) []bool {

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/idemstorm/idemstorm/harness/schedule"
 )
 
 // bundledLike is a catalog with what matters of a server's: parents, children by cascade, a view, and a table with triggers.
@@ -65,19 +67,19 @@ func TestWithoutACatalogNothingIsIndependent(t *testing.T) {
 }
 
 func TestIndependenceIsSymmetricAndNeverAssumed(t *testing.T) {
-	footprint := rapid.Custom(func(t *rapid.T) Footprint {
+	footprint := rapid.Custom(func(t *rapid.T) schedule.Footprint {
 		names := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b", "c"}), 0, 3, rapid.ID)
-		return Footprint{All: rapid.Bool().Draw(t, "all"), Reads: names.Draw(t, "reads"), Writes: names.Draw(t, "writes")}
+		return schedule.Footprint{All: rapid.Bool().Draw(t, "all"), Reads: names.Draw(t, "reads"), Writes: names.Draw(t, "writes")}
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		f, g, h := footprint.Draw(t, "f"), footprint.Draw(t, "g"), footprint.Draw(t, "h")
-		if Independent(f, g) != Independent(g, f) {
+		if schedule.Independent(f, g) != schedule.Independent(g, f) {
 			t.Fatal("not symmetric")
 		}
-		if Independent(f.Union(h), g) && !Independent(f, g) {
+		if schedule.Independent(f.Union(h), g) && !schedule.Independent(f, g) {
 			t.Fatal("touching more cannot make two steps independent")
 		}
-		if len(f.Writes) > 0 && Independent(f, f) {
+		if len(f.Writes) > 0 && schedule.Independent(f, f) {
 			t.Fatal("two writes of one table commute with nothing")
 		}
 	})

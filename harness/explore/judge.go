@@ -14,6 +14,7 @@ import (
 	"github.com/idemstorm/idemstorm/harness/contract"
 	"github.com/idemstorm/idemstorm/harness/evidence"
 	"github.com/idemstorm/idemstorm/harness/history"
+	"github.com/idemstorm/idemstorm/harness/schedule"
 	"github.com/idemstorm/idemstorm/harness/verdict"
 )
 
@@ -49,10 +50,10 @@ type Beside struct {
 }
 
 // Case judges what the actors did.
-func (j *Judge) Case(ctx context.Context, c Case, plays []Play, beside Beside) (Outcome, error) {
+func (j *Judge) Case(ctx context.Context, c Case, plays []Play, beside Beside) (schedule.Outcome, error) {
 	rows, err := j.read(ctx, c.Key)
 	if err != nil {
-		return Outcome{}, err
+		return schedule.Outcome{}, err
 	}
 	operations, events := facts(c, j.Route, slices.Concat(beside.Plays, plays))
 	v := check.Judge(check.Input{
@@ -62,7 +63,7 @@ func (j *Judge) Case(ctx context.Context, c Case, plays []Play, beside Beside) (
 		Evidence:   rows.set,
 		Limits:     check.Limits{CrossKeys: -1, Recovery: j.Recovery},
 	})
-	out := Outcome{Executions: rows.executions(), Record: rows.record(), Rows: rows.text}
+	out := schedule.Outcome{Executions: rows.executions(), Record: rows.record(), Rows: rows.text}
 	for _, play := range plays {
 		out.Answers = append(out.Answers, play.Answer.Class)
 	}
@@ -71,10 +72,10 @@ func (j *Judge) Case(ctx context.Context, c Case, plays []Play, beside Beside) (
 	return out, nil
 }
 
-func (j *Judge) violations(v verdict.Verdict) (out []Violation) {
+func (j *Judge) violations(v verdict.Verdict) (out []schedule.Violation) {
 	for _, f := range v.Findings {
 		if f.Status == verdict.Violated && (j.Recovery > 0 || f.Invariant != "recovers") {
-			out = append(out, Violation{Invariant: f.Invariant, Sentence: f.Violations[0].Sentence})
+			out = append(out, schedule.Violation{Invariant: f.Invariant, Sentence: f.Violations[0].Sentence})
 		}
 	}
 	return out

@@ -10,12 +10,13 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/idemstorm/idemstorm/harness/evidence"
+	"github.com/idemstorm/idemstorm/harness/schedule"
 )
 
 // keyRows are the rows that name one key: as evidence for the checks, and as text for people.
 type keyRows struct {
 	set  evidence.Set
-	text []Row
+	text []schedule.Row
 }
 
 // oneKeySQL narrows a subject's own query, so that a schedule costs the reading of its own rows only. As JSON, all types read alike.
@@ -83,7 +84,7 @@ func (k *keyRows) take(r reading, rows pgx.Rows) error {
 			return fmt.Errorf("%s row: %w", r.table, err)
 		}
 		r.take(&k.set, fields)
-		k.text = append(k.text, Row{Table: r.table, Text: fields.telling()})
+		k.text = append(k.text, schedule.Row{Table: r.table, Text: fields.telling()})
 	}
 	return rows.Err()
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/idemstorm/idemstorm/harness/explore"
 	"github.com/idemstorm/idemstorm/harness/pgcluster"
 	"github.com/idemstorm/idemstorm/harness/pgwire"
+	"github.com/idemstorm/idemstorm/harness/schedule"
 )
 
 var cluster *pgcluster.Cluster
@@ -113,13 +114,13 @@ func (r *rig) scenario(class string) explore.Scenario {
 		s.Actors = append(s.Actors, client.Actor(fmt.Sprintf("request %d", i+1), class, explore.Request{Method: "POST", Path: "/"}))
 	}
 	s.Fresh = func(context.Context) (explore.Case, error) { return explore.Case{Key: uuid.NewString()}, nil }
-	s.Judge = func(ctx context.Context, c explore.Case, plays []explore.Play) (o explore.Outcome, err error) {
+	s.Judge = func(ctx context.Context, c explore.Case, plays []explore.Play) (o schedule.Outcome, err error) {
 		for _, play := range plays {
 			o.Answers = append(o.Answers, play.Answer.Class)
 		}
 		err = r.admin.QueryRow(ctx, `SELECT count(*) FROM orders WHERE key = $1`, c.Key).Scan(&o.Executions)
 		if o.Executions > 1 {
-			o.Violated = []explore.Violation{{Invariant: "at-most-once", Sentence: "executed twice"}}
+			o.Violated = []schedule.Violation{{Invariant: "at-most-once", Sentence: "executed twice"}}
 		}
 		return o, err
 	}
@@ -135,7 +136,7 @@ func (r *rig) warm() {
 	}
 }
 
-func (r *rig) search(class string, o explore.Options) explore.Result {
+func (r *rig) search(class string, o explore.Options) schedule.Result {
 	r.t.Helper()
 	r.warm()
 	s := r.scenario(class)

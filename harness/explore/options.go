@@ -1,6 +1,10 @@
 package explore
 
-import "time"
+import (
+	"time"
+
+	"github.com/idemstorm/idemstorm/harness/schedule"
+)
 
 // Options bound a search and say what it may leave out. The zero value leaves nothing out and stops after ten minutes.
 type Options struct {
@@ -29,9 +33,6 @@ type Progress struct {
 	Preemptions                     int // the bound that is being explored; -1 without one
 }
 
-// Unbounded as Options.Preemptions explores every order.
-const Unbounded = -1
-
 const (
 	defaultSchedules = 200_000
 	defaultTime      = 10 * time.Minute
@@ -51,7 +52,7 @@ func (o Options) withDefaults() Options {
 
 // canonical tells whether a step may be chosen under symmetry: of identical actors that have not begun, only the first may begin.
 // Every schedule is one of these with names swapped. begun says which actors have released a step.
-func (o Options) canonical(step Step, begun []bool) bool {
+func (o Options) canonical(step schedule.Step, begun []bool) bool {
 	if !o.Symmetry || step.Actor >= len(o.Classes) || begun[step.Actor] {
 		return true
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/idemstorm/idemstorm/harness/pgwire"
+	"github.com/idemstorm/idemstorm/harness/schedule"
 )
 
 // playing is one schedule on a stage. It implements Run.
@@ -46,7 +47,7 @@ func (l *lane) runs() bool { return len(l.held) == 0 && len(l.sent) == 0 && l.pa
 
 // holding is a step at the gate or behind it.
 type holding struct {
-	step    Step
+	step    schedule.Step
 	raw     *pgwire.Step
 	wire    wire
 	pid     int32
@@ -123,7 +124,7 @@ func (p *playing) hold(g *gate, step *pgwire.Step) *holding {
 	l := p.lanes[actor]
 	described.Conn = p.ordinal(l, w)
 	h := &holding{
-		step: described, raw: step, wire: w, pid: int32(step.Conn.PID), split: described.Kind == Execute,
+		step: described, raw: step, wire: w, pid: int32(step.Conn.PID), split: described.Kind == schedule.Execute,
 		release: make(chan pgwire.Action, 1),
 	}
 	s.actor, s.pid = actor, h.pid
@@ -189,7 +190,7 @@ func (p *playing) ended(w wire, step *pgwire.Step, outcome pgwire.Outcome) <-cha
 	delete(p.known, step)
 	l := p.lanes[h.step.Actor]
 	l.sent = without(l.sent, h)
-	p.events.Ended = append(p.events.Ended, Ended{
+	p.events.Ended = append(p.events.Ended, schedule.Ended{
 		Step: h.step, End: outcome.End.String(), Tags: outcome.Tags, Rows: outcome.Rows, Code: outcome.Code,
 	})
 	p.touch()
@@ -217,16 +218,16 @@ func (p *playing) unpark() bool {
 func (p *playing) doubt(why string) { p.events.Notes = append(p.events.Notes, why) }
 
 // Release implements Run.
-func (p *playing) Release(step Step) error { return p.releaseBy(step, pgwire.Action{}) }
+func (p *playing) Release(step schedule.Step) error { return p.releaseBy(step, pgwire.Action{}) }
 
 // releaseBy lets a held step go, or makes the action happen to it.
-func (p *playing) releaseBy(step Step, action pgwire.Action) error {
+func (p *playing) releaseBy(step schedule.Step, action pgwire.Action) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	l := p.lanes[step.Actor]
-	at := slices.IndexFunc(l.held, func(h *holding) bool { return h.step.mark() == step.mark() })
+	at := slices.IndexFunc(l.held, func(h *holding) bool { return mark(h.step) == mark(step) })
 	if at < 0 {
-		return fmt.Errorf("release %s: it is not held", step.mark())
+		return fmt.Errorf("release %s: it is not held", mark(step))
 	}
 	h := l.held[at]
 	l.held = slices.Delete(l.held, at, at+1)
@@ -239,9 +240,9 @@ func (p *playing) releaseBy(step Step, action pgwire.Action) error {
 }
 
 // Finish implements Run.
-func (p *playing) Finish(ctx context.Context) (Outcome, error) {
+func (p *playing) Finish(ctx context.Context) (schedule.Outcome, error) {
 	if err := p.letGo(ctx); err != nil {
-		return Outcome{}, err
+		return schedule.Outcome{}, err
 	}
 	return p.scenario.Judge(ctx, p.c, p.plays())
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/idemstorm/idemstorm/harness/contract"
+	"github.com/idemstorm/idemstorm/harness/schedule"
 )
 
 // answerLimit bounds what is read of one answer (bytes).
@@ -109,8 +110,8 @@ func (c *Client) Settle(ctx context.Context, cs Case, r Request, give time.Durat
 // Final tells whether an attempt decided its key's fate.
 func (c *Client) Final(a Attempt) bool { return contract.Answer(c.Class(a)).Final() }
 
-func (c *Client) answer(a Attempt) Answer {
-	return Answer{Status: a.Status, Class: c.Class(a), Body: string(a.Answer)}
+func (c *Client) answer(a Attempt) schedule.Answer {
+	return schedule.Answer{Status: a.Status, Class: c.Class(a), Body: string(a.Answer)}
 }
 
 // Class names an attempt's answer by the contract, or Lost.

@@ -3,6 +3,8 @@ package explore
 import (
 	"context"
 	"time"
+
+	"github.com/idemstorm/idemstorm/harness/schedule"
 )
 
 // Scenario is what is let loose on the system: who acts, on what, and how the end is judged.
@@ -13,7 +15,7 @@ type Scenario struct {
 	// statements pass unheld.
 	Fresh func(ctx context.Context) (Case, error)
 	// Judge reads the rows and judges. plays has one entry an actor, in order.
-	Judge func(ctx context.Context, c Case, plays []Play) (Outcome, error)
+	Judge func(ctx context.Context, c Case, plays []Play) (schedule.Outcome, error)
 }
 
 // Case is what one schedule acts on.
@@ -34,7 +36,7 @@ type Actor struct {
 
 // Play is what an actor did and got. Times are nanoseconds since the schedule began.
 type Play struct {
-	Answer Answer
+	Answer schedule.Answer
 	Sent   []Attempt // the HTTP requests behind it, in order; none for a command
 	DoneNS int64     // when it had its answer; the stage sets it
 }

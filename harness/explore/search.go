@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
+
+	"github.com/idemstorm/idemstorm/harness/schedule"
 )
 
 // planner decides which schedule comes next.
@@ -18,14 +21,14 @@ type planner interface {
 func (e *exhaustive) start() chooser { return e }
 
 // Search explores a system. An error means that it could not be played; what a schedule showed is in the result.
-func Search(ctx context.Context, system System, o Options) (Result, error) {
+func Search(ctx context.Context, system System, o Options) (schedule.Result, error) {
 	o = o.withDefaults()
 	var p planner = &exhaustive{opts: o}
-	if o.Preemptions != Unbounded {
+	if o.Preemptions != schedule.Unbounded {
 		p = newBounded(o)
 	}
 	s := &search{system: system, opts: o, planner: p, began: time.Now()}
-	s.result = Result{Preemptions: o.Preemptions, Reduced: o.Reduce || o.Symmetry}
+	s.result = schedule.Result{Preemptions: o.Preemptions, Reduced: o.Reduce || o.Symmetry}
 	err := s.all(ctx)
 	s.result.Took = time.Since(s.began)
 	return s.result, err
@@ -36,14 +39,14 @@ type search struct {
 	opts    Options
 	planner planner
 	began   time.Time
-	result  Result
+	result  schedule.Result
 	found   *Trace // the first violating schedule
 }
 
 func (s *search) all(ctx context.Context) error {
 	for more := true; more; {
 		if reason := s.spent(ctx); reason != "" {
-			s.result.doubt(reason)
+			s.doubt(reason)
 			return ctx.Err()
 		}
 		diverged, err := s.one(ctx)
@@ -89,7 +92,7 @@ func (s *search) one(ctx context.Context) (diverged bool, err error) {
 	}
 	switch {
 	case errors.Is(err, ErrDiverged):
-		s.result.doubt(err.Error())
+		s.doubt(err.Error())
 		return true, nil
 	case errors.Is(err, errRedundant):
 		s.result.Redundant++
@@ -104,8 +107,8 @@ func (s *search) one(ctx context.Context) (diverged bool, err error) {
 func (s *search) take(trace Trace) {
 	s.result.Schedules++
 	s.result.Steps = max(s.result.Steps, len(trace.Steps))
-	s.result.doubt(trace.Notes...)
-	s.result.count(trace.Outcome)
+	s.doubt(trace.Notes...)
+	s.count(trace.Outcome)
 	if len(trace.Outcome.Violated) > 0 {
 		s.result.Violating++
 		if s.found == nil {
@@ -126,7 +129,7 @@ func (s *search) shorten(ctx context.Context) error {
 	best := *s.found
 	o := s.opts
 	o.Preemptions = best.Preemptions() - 1
-	if s.opts.Preemptions == Unbounded && o.Preemptions >= 0 {
+	if s.opts.Preemptions == schedule.Unbounded && o.Preemptions >= 0 {
 		if shorter, ok := s.fewer(ctx, o); ok {
 			best = shorter
 		}
@@ -141,7 +144,7 @@ func (s *search) fewer(ctx context.Context, o Options) (Trace, bool) {
 	until := time.Now().Add(s.opts.Time)
 	for range shortenSchedules {
 		trace, err := play(ctx, s.system, p.start())
-		if err == nil && trace.Outcome.violates(wanted) {
+		if err == nil && trace.Outcome.Violates(wanted) {
 			return trace, true
 		}
 		if ctx.Err() != nil || time.Now().After(until) || !p.advance() {
@@ -151,11 +154,21 @@ func (s *search) fewer(ctx context.Context, o Options) (Trace, bool) {
 	return Trace{}, false
 }
 
-func (o Outcome) violates(invariant string) bool {
-	for _, v := range o.Violated {
-		if v.Invariant == invariant {
-			return true
+func (s *search) count(o schedule.Outcome) {
+	counted := s.result.Outcomes
+	at := slices.IndexFunc(counted, func(c schedule.OutcomeCount) bool { return c.Outcome.Signature() == o.Signature() })
+	if at < 0 {
+		s.result.Outcomes = append(counted, schedule.OutcomeCount{Outcome: o, Count: 1})
+		return
+	}
+	counted[at].Count++
+}
+
+// doubt notes what leaves the claim open, each once.
+func (s *search) doubt(why ...string) {
+	for _, w := range why {
+		if !slices.Contains(s.result.Open, w) {
+			s.result.Open = append(s.result.Open, w)
 		}
 	}
-	return false
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/idemstorm/idemstorm/harness/schedule"
 )
 
 func binomial(n, k int) int {
@@ -28,7 +30,7 @@ func program(kind string, on string, k int) (out []op) {
 	return out
 }
 
-func searched(t testing.TB, system System, o Options) Result {
+func searched(t testing.TB, system System, o Options) schedule.Result {
 	t.Helper()
 	result, err := Search(t.Context(), system, o)
 	if err != nil {
@@ -40,7 +42,7 @@ func searched(t testing.TB, system System, o Options) Result {
 func TestWithoutReductionTheNumberOfSchedulesIsTheBinomialCoefficient(t *testing.T) {
 	for k := 1; k <= 7; k++ {
 		system := &sim{programs: [][]op{program("write", "a", k), program("write", "b", k)}}
-		got := searched(t, system, Options{Preemptions: Unbounded})
+		got := searched(t, system, Options{Preemptions: schedule.Unbounded})
 		if want := binomial(2*k, k); got.Schedules != want || !got.Complete {
 			t.Errorf("%d steps: %d schedules, want %d: %s", k, got.Schedules, want, got.Claim())
 		}
@@ -49,7 +51,7 @@ func TestWithoutReductionTheNumberOfSchedulesIsTheBinomialCoefficient(t *testing
 
 func TestIndependentActorsNeedOneSchedule(t *testing.T) {
 	system := &sim{programs: [][]op{program("write", "a", 4), program("write", "b", 4), program("read", "c", 4)}}
-	got := searched(t, system, Options{Reduce: true, Preemptions: Unbounded})
+	got := searched(t, system, Options{Reduce: true, Preemptions: schedule.Unbounded})
 	if got.Schedules != 1 || !got.Complete {
 		t.Errorf("%d schedules, want 1", got.Schedules)
 	}
@@ -57,7 +59,7 @@ func TestIndependentActorsNeedOneSchedule(t *testing.T) {
 
 func TestIdenticalActorsAreExploredOnce(t *testing.T) {
 	system := &sim{programs: [][]op{program("write", "a", 3), program("write", "a", 3)}}
-	got := searched(t, system, Options{Reduce: true, Symmetry: true, Classes: []string{"x", "x"}, Preemptions: Unbounded})
+	got := searched(t, system, Options{Reduce: true, Symmetry: true, Classes: []string{"x", "x"}, Preemptions: schedule.Unbounded})
 	if want := binomial(6, 3) / 2; got.Schedules != want {
 		t.Errorf("%d schedules, want half of C(6,3), %d", got.Schedules, want)
 	}
@@ -109,7 +111,7 @@ func TestABoundedSearchPlaysEveryScheduleWithinItsBoundOnce(t *testing.T) {
 	}
 }
 
-func signatures(r Result, permuted bool) []string {
+func signatures(r schedule.Result, permuted bool) []string {
 	set := map[string]bool{}
 	for _, c := range r.Outcomes {
 		set[c.Outcome.Signature()] = true
@@ -124,8 +126,8 @@ func TestReductionReachesTheSameOutcomes(t *testing.T) {
 		if total := len(slices.Concat(programs...)); total > 9 {
 			rt.Skip("too many orders")
 		}
-		full := searched(t, &sim{programs: programs}, Options{Preemptions: Unbounded})
-		reduced := searched(t, &sim{programs: programs}, Options{Preemptions: Unbounded, Reduce: true})
+		full := searched(t, &sim{programs: programs}, Options{Preemptions: schedule.Unbounded})
+		reduced := searched(t, &sim{programs: programs}, Options{Preemptions: schedule.Unbounded, Reduce: true})
 		if diff := cmp.Diff(signatures(full, false), signatures(reduced, false)); diff != "" {
 			rt.Fatalf("outcomes differ (- all, + reduced):\n%s", diff)
 		}
@@ -154,15 +156,15 @@ func TestSymmetryReachesTheSameOutcomesUpToNames(t *testing.T) {
 			system.programs = append(system.programs, one)
 			classes = append(classes, "same")
 		}
-		full := searched(t, system, Options{Preemptions: Unbounded})
-		reduced := searched(t, system, Options{Preemptions: Unbounded, Reduce: true, Symmetry: true, Classes: classes})
+		full := searched(t, system, Options{Preemptions: schedule.Unbounded})
+		reduced := searched(t, system, Options{Preemptions: schedule.Unbounded, Reduce: true, Symmetry: true, Classes: classes})
 		if diff := cmp.Diff(upToNames(full, n), upToNames(reduced, n)); diff != "" {
 			rt.Fatalf("outcomes differ (- all, + symmetric):\n%s", diff)
 		}
 	})
 }
 
-func upToNames(r Result, n int) []string {
+func upToNames(r schedule.Result, n int) []string {
 	set := map[string]bool{}
 	for _, c := range r.Outcomes {
 		var smallest string
@@ -212,15 +214,15 @@ func permutations(n int) [][]int {
 // checkThenWrite reads before it writes: two that read before either wrote have raced.
 func checkThenWrite() *sim {
 	one := []op{{"read", "session"}, {"read", "key"}, {"write", "key"}, {"write", "orders"}}
-	return &sim{programs: [][]op{one, one}, violated: func(o Outcome) bool {
+	return &sim{programs: [][]op{one, one}, violated: func(o schedule.Outcome) bool {
 		return strings.Contains(o.Answers[0], "key=;") && strings.Contains(o.Answers[1], "key=;")
 	}}
 }
 
 func TestACounterexampleHasTheFewestPreemptionsAndRepeats(t *testing.T) {
-	var first *Schedule
+	var first *schedule.Schedule
 	for range 50 {
-		got := searched(t, checkThenWrite(), Options{Reduce: true, Symmetry: true, Classes: []string{"x", "x"}, Preemptions: Unbounded})
+		got := searched(t, checkThenWrite(), Options{Reduce: true, Symmetry: true, Classes: []string{"x", "x"}, Preemptions: schedule.Unbounded})
 		if got.Violating != 1 || got.Schedule == nil || got.Schedule.Preemptions != 1 {
 			t.Fatalf("got %d violating, counterexample %+v", got.Violating, got.Schedule)
 		}
@@ -235,7 +237,7 @@ func TestACounterexampleHasTheFewestPreemptionsAndRepeats(t *testing.T) {
 	if err := first.Save(path); err != nil {
 		t.Fatal(err)
 	}
-	loaded, err := LoadSchedule(path)
+	loaded, err := schedule.Load(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -249,7 +251,7 @@ func TestACounterexampleHasTheFewestPreemptionsAndRepeats(t *testing.T) {
 }
 
 func TestAReplayThatDoesNotFitIsRefused(t *testing.T) {
-	got := searched(t, checkThenWrite(), Options{Preemptions: Unbounded})
+	got := searched(t, checkThenWrite(), Options{Preemptions: schedule.Unbounded})
 	other := &sim{programs: [][]op{{{"write", "x"}}, {{"write", "x"}}}}
 	if _, err := Replay(t.Context(), other, got.Schedule); !errors.Is(err, ErrDiverged) {
 		t.Errorf("got %v, want %v", err, ErrDiverged)
@@ -257,7 +259,7 @@ func TestAReplayThatDoesNotFitIsRefused(t *testing.T) {
 }
 
 func TestASystemThatDoesNotRepeatItselfIsReported(t *testing.T) {
-	for _, bound := range []int{Unbounded, 2} {
+	for _, bound := range []int{schedule.Unbounded, 2} {
 		system := &sim{programs: [][]op{program("write", "a", 3), program("write", "a", 3)}}
 		system.flip = func(run int) bool { return run > 3 && run < 8 }
 		got := searched(t, system, Options{Preemptions: bound})
@@ -270,14 +272,14 @@ func TestASystemThatDoesNotRepeatItselfIsReported(t *testing.T) {
 func TestOneSlipIsRetried(t *testing.T) {
 	system := &sim{programs: [][]op{program("write", "a", 3), program("write", "a", 3)}}
 	system.flip = func(run int) bool { return run == 5 }
-	if got := searched(t, system, Options{Preemptions: Unbounded}); !got.Complete || got.Schedules != 20 {
+	if got := searched(t, system, Options{Preemptions: schedule.Unbounded}); !got.Complete || got.Schedules != 20 {
 		t.Errorf("complete %v after %d schedules, want all 20: %q", got.Complete, got.Schedules, got.Open)
 	}
 }
 
 func TestASearchThatReachesALimitIsNotComplete(t *testing.T) {
 	system := &sim{programs: [][]op{program("write", "a", 5), program("write", "a", 5)}}
-	got := searched(t, system, Options{Preemptions: Unbounded, Schedules: 10})
+	got := searched(t, system, Options{Preemptions: schedule.Unbounded, Schedules: 10})
 	if got.Complete || got.Exit() != 5 || got.Schedules != 10 {
 		t.Errorf("got %+v", got)
 	}

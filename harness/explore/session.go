@@ -4,16 +4,17 @@ import (
 	"fmt"
 
 	"github.com/idemstorm/idemstorm/harness/pgwire"
+	"github.com/idemstorm/idemstorm/harness/schedule"
 )
 
 // session is what is known of one connection in the course of a schedule.
 type session struct {
-	actor   int       // that used it last; -1 for none yet
-	pid     int32     // of its backend
-	inTx    bool      // its transaction began in this schedule
-	tx      Footprint // of the transaction so far
-	flushed Footprint // of what a client sent with Flush, and has not ended by a Sync
-	pending bool      // there is such a thing
+	actor   int                // that used it last; -1 for none yet
+	pid     int32              // of its backend
+	inTx    bool               // its transaction began in this schedule
+	tx      schedule.Footprint // of the transaction so far
+	flushed schedule.Footprint // of what a client sent with Flush, and has not ended by a Sync
+	pending bool               // there is such a thing
 }
 
 func (p *playing) session(w wire) *session {
@@ -30,26 +31,26 @@ func (p *playing) session(w wire) *session {
 //
 // A Sync is a step of its own only where it commits: after an autocommitted write. Inside an explicit transaction it commits
 // nothing, and after a pure read there is nothing that others could see or wait for; so neither is worth a choice.
-func (s *session) describe(step *pgwire.Step, stage *Stage) (out Step, counts bool) {
+func (s *session) describe(step *pgwire.Step, stage *Stage) (out schedule.Step, counts bool) {
 	switch {
 	case step.Of != nil:
-		out = Step{Kind: Commit, SQL: step.Of.SQL()}
+		out = schedule.Step{Kind: schedule.Commit, SQL: step.Of.SQL()}
 		out.Footprint, _ = s.footprint(step.Of, stage.catalog)
 		return out, true
 	case step.Kind == pgwire.Sync:
-		out = Step{Kind: Commit, Footprint: s.flushed}
+		out = schedule.Step{Kind: schedule.Commit, Footprint: s.flushed}
 		return out, s.pending
 	case allEmpty(step.Executes):
 		return out, false
 	}
-	out = Step{Kind: Statement, SQL: step.SQL()}
+	out = schedule.Step{Kind: schedule.Statement, SQL: step.SQL()}
 	var begun bool
 	out.Footprint, begun = s.footprint(step, stage.catalog)
 	if stage.opts.Params {
 		out.Params = shown(step.Executes)
 	}
 	if step.Kind == pgwire.Extended && step.TxStatus == 'I' && !begun && !out.Footprint.ReadOnly() {
-		out.Kind = Execute
+		out.Kind = schedule.Execute
 	}
 	return out, true
 }
@@ -65,7 +66,7 @@ func allEmpty(statements []pgwire.Statement) bool {
 
 // footprint is what a step may touch. The end of a transaction touches all that the transaction did: it makes its writes visible
 // and frees its locks. begun says that an explicit transaction begins in the step.
-func (s *session) footprint(step *pgwire.Step, catalog Catalog) (f Footprint, begun bool) {
+func (s *session) footprint(step *pgwire.Step, catalog Catalog) (f schedule.Footprint, begun bool) {
 	tx := s.tx
 	if step.TxStatus != 'I' && !s.inTx {
 		tx = everything
@@ -91,13 +92,13 @@ func (s *session) ended(step *pgwire.Step, outcome pgwire.Outcome) {
 	case 'T', 'E':
 		s.inTx = s.inTx || step.TxStatus == 'I'
 	case 'I':
-		s.inTx, s.tx = false, Footprint{}
-		s.pending, s.flushed = false, Footprint{}
+		s.inTx, s.tx = false, schedule.Footprint{}
+		s.pending, s.flushed = false, schedule.Footprint{}
 	}
 }
 
 // entered adds a released step to the transaction that it may be part of.
-func (s *session) entered(step *pgwire.Step, f Footprint) {
+func (s *session) entered(step *pgwire.Step, f schedule.Footprint) {
 	s.tx = s.tx.Union(f)
 	if step.Kind == pgwire.Flushed {
 		s.pending, s.flushed = true, s.flushed.Union(f)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/idemstorm/idemstorm/harness/schedule"
 )
 
 // standing is how the actors stand at one look.
@@ -77,7 +79,7 @@ type wait struct {
 	since   time.Time // of the last change
 	seen    int
 	sure    int // how often everything that waits was found blocked without a change in between
-	blocked []Blocked
+	blocked []schedule.Blocked
 	timer   *time.Timer
 }
 
@@ -129,7 +131,7 @@ func (w *wait) once(ctx context.Context) (Moment, bool, error) {
 }
 
 // stand is the moment that everybody stands still, unless that gives somebody the turn.
-func (p *playing) stand(st standing, blocked []Blocked) (Moment, bool) {
+func (p *playing) stand(st standing, blocked []schedule.Blocked) (Moment, bool) {
 	if !st.parked {
 		return p.moment(st.seen, blocked)
 	}
@@ -155,7 +157,7 @@ func (w *wait) ask(ctx context.Context, st standing) error {
 			w.sure = 0
 			return nil
 		}
-		w.blocked = append(w.blocked, Blocked{Step: h.step, On: w.p.owners(by[h.pid])})
+		w.blocked = append(w.blocked, schedule.Blocked{Step: h.step, On: w.p.owners(by[h.pid])})
 	}
 	w.sure++
 	return nil
@@ -187,7 +189,7 @@ func contains(pids []int32, pid int32) bool {
 }
 
 // moment takes what has happened since the last one, unless something more has happened since the look that it follows from.
-func (p *playing) moment(seen int, blocked []Blocked) (Moment, bool) {
+func (p *playing) moment(seen int, blocked []schedule.Blocked) (Moment, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.seen != seen {
@@ -195,7 +197,7 @@ func (p *playing) moment(seen int, blocked []Blocked) (Moment, bool) {
 	}
 	m := p.events
 	p.events = Moment{}
-	m.Blocked = append([]Blocked(nil), blocked...)
+	m.Blocked = append([]schedule.Blocked(nil), blocked...)
 	m.Over = true
 	for _, l := range p.lanes {
 		m.Over = m.Over && l.play != nil
@@ -221,7 +223,7 @@ func (p *playing) silence(actors []int) {
 func (p *playing) stuck(st standing) string {
 	text := ""
 	for _, h := range st.waiting {
-		text += "\n  waits in the database: " + h.step.mark()
+		text += "\n  waits in the database: " + mark(h.step)
 	}
 	for _, i := range st.running {
 		text += "\n  runs: " + p.scenario.Actors[i].Name

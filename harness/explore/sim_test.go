@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"github.com/idemstorm/idemstorm/harness/schedule"
 )
 
 // op is one step of a simulated actor.
@@ -14,21 +16,21 @@ type op struct {
 	on   string
 }
 
-func (o op) footprint() Footprint {
+func (o op) footprint() schedule.Footprint {
 	switch o.kind {
 	case "local":
-		return Footprint{}
+		return schedule.Footprint{}
 	case "read":
-		return Footprint{Reads: []string{o.on}}
+		return schedule.Footprint{Reads: []string{o.on}}
 	}
-	return Footprint{Writes: []string{o.on}}
+	return schedule.Footprint{Writes: []string{o.on}}
 }
 
 // sim is a system without a server: actors run programs on variables and locks, and what each read, and the order of
 // writes, is the outcome. violated says which outcomes count as violations.
 type sim struct {
 	programs [][]op
-	violated func(Outcome) bool
+	violated func(schedule.Outcome) bool
 	runs     int
 	flip     func(run int) bool // makes the system unfaithful: its first actor runs another program
 }
@@ -55,9 +57,9 @@ type simRun struct {
 	seen     []string
 }
 
-func (r *simRun) step(actor int) Step {
+func (r *simRun) step(actor int) schedule.Step {
 	o := r.programs[actor][r.at[actor]]
-	return Step{Actor: actor, Conn: 1, Kind: Statement, SQL: fmt.Sprintf("%s %s_%d", o.kind, o.on, r.at[actor]), Footprint: o.footprint()}
+	return schedule.Step{Actor: actor, Conn: 1, Kind: schedule.Statement, SQL: fmt.Sprintf("%s %s_%d", o.kind, o.on, r.at[actor]), Footprint: o.footprint()}
 }
 
 func (r *simRun) Settle(context.Context) (Moment, error) {
@@ -66,7 +68,7 @@ func (r *simRun) Settle(context.Context) (Moment, error) {
 		switch {
 		case r.blocked[actor]:
 			m.Over = false
-			m.Blocked = append(m.Blocked, Blocked{Step: r.step(actor), On: []int{r.holder[program[r.at[actor]].on] - 1}})
+			m.Blocked = append(m.Blocked, schedule.Blocked{Step: r.step(actor), On: []int{r.holder[program[r.at[actor]].on] - 1}})
 		case r.at[actor] < len(program):
 			m.Over = false
 			m.Held = append(m.Held, r.step(actor))
@@ -78,7 +80,7 @@ func (r *simRun) Settle(context.Context) (Moment, error) {
 	return m, nil
 }
 
-func (r *simRun) Release(step Step) error {
+func (r *simRun) Release(step schedule.Step) error {
 	r.run(step.Actor)
 	return nil
 }
@@ -120,7 +122,7 @@ func (r *simRun) unlock(lock string, actor int) {
 	}
 }
 
-func (r *simRun) Finish(context.Context) (Outcome, error) {
+func (r *simRun) Finish(context.Context) (schedule.Outcome, error) {
 	var state []string
 	for name, value := range r.state {
 		state = append(state, name+":"+value)
@@ -130,9 +132,9 @@ func (r *simRun) Finish(context.Context) (Outcome, error) {
 	for actor := range answers {
 		answers[actor] += fmt.Sprintf(" stopped at %d", r.at[actor])
 	}
-	o := Outcome{Answers: answers, Record: strings.Join(state, " ")}
+	o := schedule.Outcome{Answers: answers, Record: strings.Join(state, " ")}
 	if r.sim.violated != nil && r.sim.violated(o) {
-		o.Violated = []Violation{{Invariant: "at-most-once", Sentence: "twice"}}
+		o.Violated = []schedule.Violation{{Invariant: "at-most-once", Sentence: "twice"}}
 	}
 	return o, nil
 }

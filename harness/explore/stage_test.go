@@ -14,13 +14,14 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemstorm/idemstorm/harness/explore"
+	"github.com/idemstorm/idemstorm/harness/schedule"
 )
 
 const ordersSchema = `CREATE TABLE orders (id bigserial PRIMARY KEY, key text)`
 
 const keyedSchema = ordersSchema + `; CREATE TABLE keys (key text PRIMARY KEY, status text)`
 
-var everyOrder = explore.Options{Preemptions: explore.Unbounded, KeepGoing: true}
+var everyOrder = explore.Options{Preemptions: schedule.Unbounded, KeepGoing: true}
 
 // reads makes k statements that nobody else sees.
 func reads(k int) handler {
@@ -76,7 +77,7 @@ func oneStatement(ctx context.Context, pool *pgxpool.Pool, key string) int {
 
 func TestARaceInsideOneAutocommittedStatementIsFound(t *testing.T) {
 	r := open(t, ordersSchema, explore.StageOptions{}, false, oneStatement, oneStatement)
-	got := r.search("same", explore.Options{Preemptions: explore.Unbounded, Reduce: true, Symmetry: true})
+	got := r.search("same", explore.Options{Preemptions: schedule.Unbounded, Reduce: true, Symmetry: true})
 	if got.Violating != 1 || got.Schedule.Preemptions != 1 || len(got.Schedule.Steps) != 4 {
 		t.Fatalf("got %+v", got)
 	}
@@ -149,7 +150,7 @@ func racedUnconstrained(ctx context.Context, pool *pgxpool.Pool, key string) int
 	return inTransaction(ctx, pool, key, `INSERT INTO orders (key) VALUES ($1)`)
 }
 
-func outcomes(r explore.Result) (out []string) {
+func outcomes(r schedule.Result) (out []string) {
 	for _, c := range r.Outcomes {
 		answers := slices.Sorted(slices.Values(c.Outcome.Answers))
 		c.Outcome.Answers = answers
@@ -227,7 +228,7 @@ func TestRequestsOfOneProcessAreToldApart(t *testing.T) {
 	}
 }
 
-func open5(r explore.Result, part string) bool {
+func open5(r schedule.Result, part string) bool {
 	return r.Exit() != 0 && slices.ContainsFunc(r.Open, func(why string) bool { return strings.Contains(why, part) })
 }
 

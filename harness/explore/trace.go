@@ -5,25 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/idemstorm/idemstorm/harness/schedule"
 )
 
 // ErrDiverged says that a replayed prefix did not fit: the same choices led the server to other statements.
 var ErrDiverged = errors.New("the server did not repeat itself")
 
-// Taken is one released step of a schedule, with what it brought about.
-type Taken struct {
-	Step    Step      `json:"step"`
-	Switch  bool      `json:"switch,omitempty"` // a preemption: the actor of the step before could have gone on
-	Choices int       `json:"choices"`          // how many steps were held
-	Ended   []Ended   `json:"ended,omitempty"`
-	Blocked []Blocked `json:"blocked,omitempty"` // who waits afterwards
-	Answers []Answer  `json:"answers,omitempty"`
-}
-
 // Trace is one schedule as it was played.
 type Trace struct {
-	Steps   []Taken `json:"steps"`
-	Outcome Outcome `json:"outcome"`
+	Steps   []schedule.Taken `json:"steps"`
+	Outcome schedule.Outcome `json:"outcome"`
 	Notes   []string
 }
 
@@ -38,7 +30,7 @@ func (t Trace) Preemptions() (n int) {
 }
 
 // mark identifies a step among those of its moment, and again when the schedule is replayed.
-func (s Step) mark() string {
+func mark(s schedule.Step) string {
 	return fmt.Sprintf("%d/%d/%s/%s", s.Actor, s.Conn, s.Kind, normal(s.SQL))
 }
 
@@ -46,11 +38,11 @@ func (s Step) mark() string {
 func (m Moment) scene() string {
 	var b strings.Builder
 	for _, step := range m.Held {
-		b.WriteString(step.mark())
+		b.WriteString(mark(step))
 		b.WriteByte('\n')
 	}
 	for _, blocked := range m.Blocked {
-		fmt.Fprintf(&b, "blocked %s on %v\n", blocked.Step.mark(), blocked.On)
+		fmt.Fprintf(&b, "blocked %s on %v\n", mark(blocked.Step), blocked.On)
 	}
 	return b.String()
 }
@@ -61,7 +53,7 @@ func diverged(n int, before, now string) error {
 
 // chooser picks the step to release at the n-th moment, from 0, or ends the schedule there.
 type chooser interface {
-	choose(n int, m Moment, observed Footprint) (choice int, more bool, err error)
+	choose(n int, m Moment, observed schedule.Footprint) (choice int, more bool, err error)
 }
 
 // play runs one schedule to its end. observed, as choosers get it, is the footprint of the step released before together with those
@@ -90,9 +82,9 @@ func play(ctx context.Context, system System, c chooser) (trace Trace, err error
 var errRedundant = errors.New("redundant")
 
 func follow(ctx context.Context, run Run, c chooser, trace *Trace) (stopped bool, err error) {
-	var waiting []Blocked
+	var waiting []schedule.Blocked
 	last := -1
-	var observed Footprint
+	var observed schedule.Footprint
 	for n := 0; ; n++ {
 		m, err := run.Settle(ctx)
 		if err != nil {
@@ -101,7 +93,7 @@ func follow(ctx context.Context, run Run, c chooser, trace *Trace) (stopped bool
 		trace.Notes = append(trace.Notes, m.Notes...)
 		if n > 0 {
 			observed = observed.Union(freed(waiting, m.Blocked))
-			trace.Steps[n-1].take(m)
+			take(&trace.Steps[n-1], m)
 		}
 		waiting = m.Blocked
 		if m.Over {
@@ -112,7 +104,7 @@ func follow(ctx context.Context, run Run, c chooser, trace *Trace) (stopped bool
 			return !more, err
 		}
 		step := m.Held[choice]
-		taken := Taken{Step: step, Choices: len(m.Held), Switch: preempts(m, last, step)}
+		taken := schedule.Taken{Step: step, Choices: len(m.Held), Switch: preempts(m, last, step)}
 		trace.Steps = append(trace.Steps, taken)
 		if !step.Footprint.Local() {
 			last = step.Actor
@@ -124,12 +116,12 @@ func follow(ctx context.Context, run Run, c chooser, trace *Trace) (stopped bool
 	}
 }
 
-func (t *Taken) take(m Moment) {
+func take(t *schedule.Taken, m Moment) {
 	t.Ended, t.Blocked, t.Answers = m.Ended, m.Blocked, m.Answers
 }
 
 // freed is what the steps touch that waited before and do not any more.
-func freed(before, after []Blocked) (f Footprint) {
+func freed(before, after []schedule.Blocked) (f schedule.Footprint) {
 	for _, b := range before {
 		if !waits(after, b.Step) {
 			f = f.Union(b.Step.Footprint)
@@ -138,9 +130,9 @@ func freed(before, after []Blocked) (f Footprint) {
 	return f
 }
 
-func waits(blocked []Blocked, step Step) bool {
+func waits(blocked []schedule.Blocked, step schedule.Step) bool {
 	for _, b := range blocked {
-		if b.Step.mark() == step.mark() {
+		if mark(b.Step) == mark(step) {
 			return true
 		}
 	}
@@ -149,7 +141,7 @@ func waits(blocked []Blocked, step Step) bool {
 
 // preempts tells whether releasing step switches away from an actor that could go on. Steps that nobody else can see
 // are free: their place in a schedule means nothing.
-func preempts(m Moment, last int, step Step) bool {
+func preempts(m Moment, last int, step schedule.Step) bool {
 	if last < 0 || step.Actor == last || step.Footprint.Local() {
 		return false
 	}

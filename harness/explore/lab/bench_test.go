@@ -8,6 +8,7 @@ import (
 
 	"github.com/idemstorm/idemstorm/harness/explore"
 	"github.com/idemstorm/idemstorm/harness/explore/lab"
+	"github.com/idemstorm/idemstorm/harness/schedule"
 )
 
 // BenchmarkSchedule compares a schedule of two duplicates with the same two requests sent at once through the same proxies, in turns.
@@ -18,14 +19,14 @@ func BenchmarkSchedule(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	scenario.Judge = func(context.Context, explore.Case, []explore.Play) (explore.Outcome, error) {
-		return explore.Outcome{}, nil
+	scenario.Judge = func(context.Context, explore.Case, []explore.Play) (schedule.Outcome, error) {
+		return schedule.Outcome{}, nil
 	}
 	system := l.System(scenario)
 	var held, free time.Duration
 	schedules := 0
 	for b.Loop() {
-		result, err := explore.Search(b.Context(), system, explore.Options{Preemptions: explore.Unbounded, Schedules: 50})
+		result, err := explore.Search(b.Context(), system, explore.Options{Preemptions: schedule.Unbounded, Schedules: 50})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/idemstorm/idemstorm/harness/explore"
 	"github.com/idemstorm/idemstorm/harness/history"
+	"github.com/idemstorm/idemstorm/harness/schedule"
 )
 
 // Case is one constellation of actors.
@@ -76,7 +77,7 @@ func (l *Lab) scenario() (explore.Scenario, error) {
 		Name:   l.name(c),
 		Actors: c.actors(l, route),
 		Fresh:  func(ctx context.Context) (explore.Case, error) { return l.fresh(ctx, c) },
-		Judge: func(ctx context.Context, cs explore.Case, plays []explore.Play) (explore.Outcome, error) {
+		Judge: func(ctx context.Context, cs explore.Case, plays []explore.Play) (schedule.Outcome, error) {
 			beside := explore.Beside{Plays: c.past(cs, route), Events: c.erased(cs, plays)}
 			if !c.erases { // nobody is left to ask again
 				plays = l.again(ctx, cs, route, plays)
@@ -93,7 +94,7 @@ func (c Case) past(cs explore.Case, r Route) []explore.Play {
 	}
 	const sent, hungUp = -int64(time.Hour), -int64(59 * time.Minute)
 	return []explore.Play{{
-		Answer: explore.Answer{Class: explore.Lost},
+		Answer: schedule.Answer{Class: explore.Lost},
 		Sent: []explore.Attempt{{
 			Method: r.request.Method, Path: r.request.Path, Body: r.request.Body, Request: r.request.Meaning, Key: cs.Key,
 			SentNS: sent, DoneNS: hungUp, Replica: 1,
@@ -196,10 +197,10 @@ func withErase(l *Lab, r Route) []explore.Actor {
 // withTime lets time pass: really, so that no row has to be tampered with. It is an actor because when it passes is what matters.
 func withTime(l *Lab, r Route) []explore.Actor {
 	return append(duplicates(l, r), explore.Actor{Name: "time", Act: func(ctx context.Context, _ explore.Case) explore.Play {
-		answer := explore.Answer{Class: "done"}
+		answer := schedule.Answer{Class: "done"}
 		// The simple protocol, so that it is one step.
 		if _, err := l.clock.Exec(ctx, fmt.Sprintf(passSQL, (l.opts.StaleAfter+20*time.Millisecond).Seconds()), pgx.QueryExecModeSimpleProtocol); err != nil {
-			answer = explore.Answer{Class: "failed", Body: err.Error()}
+			answer = schedule.Answer{Class: "failed", Body: err.Error()}
 		}
 		return explore.Play{Answer: answer}
 	}})
@@ -220,7 +221,7 @@ func (l *Lab) commandActor(name string, args func(explore.Case) []string) explor
 		cmd := exec.CommandContext(ctx, l.opts.Exe, words...)
 		cmd.Env = append(cmd.Environ(), "DATABASE_URL="+l.commandDSN)
 		out, err := cmd.CombinedOutput()
-		answer := explore.Answer{Class: "done", Body: strings.TrimSpace(string(out))}
+		answer := schedule.Answer{Class: "done", Body: strings.TrimSpace(string(out))}
 		if err != nil {
 			answer.Class = "failed"
 		}

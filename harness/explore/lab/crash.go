@@ -9,6 +9,7 @@ import (
 
 	"github.com/idemstorm/idemstorm/harness/explore"
 	"github.com/idemstorm/idemstorm/harness/pgwire"
+	"github.com/idemstorm/idemstorm/harness/schedule"
 )
 
 // recoveryBeyond is how long past the stale threshold a key may take to its final answer.
@@ -22,10 +23,10 @@ type CrashOptions struct {
 }
 
 // Crash strikes at every step of one request with every fault.
-func (l *Lab) Crash(ctx context.Context, o CrashOptions) (explore.CrashResult, error) {
+func (l *Lab) Crash(ctx context.Context, o CrashOptions) (schedule.CrashResult, error) {
 	route, err := findRoute(l.opts.Route)
 	if err != nil {
-		return explore.CrashResult{}, err
+		return schedule.CrashResult{}, err
 	}
 	var first firsts
 	scenario := explore.Scenario{
@@ -48,7 +49,7 @@ func (l *Lab) Crash(ctx context.Context, o CrashOptions) (explore.CrashResult, e
 	l.judge.Recovery = l.opts.StaleAfter + recoveryBeyond
 	return l.stage.Crash(ctx, scenario, explore.CrashPlan{
 		Faults: l.faults(), Class: l.patient().Class, Progress: o.Progress,
-		Judge: func(ctx context.Context, c explore.Case, plays []explore.Play, beside explore.Beside) (explore.Outcome, error) {
+		Judge: func(ctx context.Context, c explore.Case, plays []explore.Play, beside explore.Beside) (schedule.Outcome, error) {
 			beside.Plays = first.get(c.Key)
 			return l.judge.Case(ctx, c, plays, beside)
 		},

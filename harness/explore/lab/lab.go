@@ -20,6 +20,7 @@ import (
 	"github.com/idemstorm/idemstorm/harness/pgcluster"
 	"github.com/idemstorm/idemstorm/harness/pgwire"
 	"github.com/idemstorm/idemstorm/harness/provider"
+	"github.com/idemstorm/idemstorm/harness/schedule"
 	"github.com/idemstorm/idemstorm/harness/subject"
 )
 
@@ -300,10 +301,10 @@ func (l *Lab) Reducible() (ok bool, why string) {
 }
 
 // Explore searches the lab's case. Of the reductions that are asked for it makes those that are sound here.
-func (l *Lab) Explore(ctx context.Context, o explore.Options) (explore.Result, error) {
+func (l *Lab) Explore(ctx context.Context, o explore.Options) (schedule.Result, error) {
 	scenario, err := l.scenario()
 	if err != nil {
-		return explore.Result{}, err
+		return schedule.Result{}, err
 	}
 	allowed, _ := l.Reducible()
 	o.Reduce = o.Reduce && allowed

@@ -11,14 +11,15 @@ import (
 
 	"github.com/idemstorm/idemstorm/harness/explore"
 	"github.com/idemstorm/idemstorm/harness/explore/lab"
+	"github.com/idemstorm/idemstorm/harness/schedule"
 )
 
 var (
-	everything = explore.Options{Preemptions: explore.Unbounded, KeepGoing: true}
-	reduced    = explore.Options{Preemptions: explore.Unbounded, KeepGoing: true, Reduce: true, Symmetry: true}
+	everything = explore.Options{Preemptions: schedule.Unbounded, KeepGoing: true}
+	reduced    = explore.Options{Preemptions: schedule.Unbounded, KeepGoing: true, Reduce: true, Symmetry: true}
 )
 
-func search(t testing.TB, l *lab.Lab, o explore.Options) explore.Result {
+func search(t testing.TB, l *lab.Lab, o explore.Options) schedule.Result {
 	t.Helper()
 	result, err := l.Explore(t.Context(), o)
 	if err != nil {
@@ -28,7 +29,7 @@ func search(t testing.TB, l *lab.Lab, o explore.Options) explore.Result {
 }
 
 // clean wants nothing violated, and nothing left open.
-func clean(t testing.TB, r explore.Result) {
+func clean(t testing.TB, r schedule.Result) {
 	t.Helper()
 	if r.Exit() != 0 {
 		t.Errorf("%s: %s\n%s\nopen %q\noutcomes %q", r.Name, r.Sentence(), r.Claim(), r.Open, outcomes(r))
@@ -36,7 +37,7 @@ func clean(t testing.TB, r explore.Result) {
 	t.Logf("%s: %s, %v", r.Name, r.Claim(), r.Took.Round(time.Millisecond))
 }
 
-func outcomes(r explore.Result) []string {
+func outcomes(r schedule.Result) []string {
 	set := map[string]bool{}
 	for _, c := range r.Outcomes {
 		set[c.Outcome.Signature()] = true
@@ -92,7 +93,7 @@ func TestTheReferenceIsCleanInEveryCase(t *testing.T) {
 }
 
 // What a counterexample must repeat: who ran what, and what came of it; keys and row numbers are fresh each time.
-func shape(s *explore.Schedule) (out []string) {
+func shape(s *schedule.Schedule) (out []string) {
 	for _, taken := range s.Steps {
 		out = append(out, s.Actors[taken.Step.Actor]+": "+taken.Step.SQL)
 	}
@@ -103,7 +104,7 @@ func TestARaceIsFoundEveryTimeWithTheSameCounterexample(t *testing.T) {
 	l := open(t, lab.Options{Variant: "select-then-insert"})
 	o := reduced
 	o.KeepGoing = false
-	var first *explore.Schedule
+	var first *schedule.Schedule
 	for n := range 50 {
 		got := search(t, l, o)
 		if got.Violating != 1 || got.Schedule == nil {
@@ -126,7 +127,7 @@ func TestARaceIsFoundEveryTimeWithTheSameCounterexample(t *testing.T) {
 // replays plays a saved schedule on a fresh lab, put together from what the file says, and wants it to fit first time.
 func replays(t *testing.T, path string, want []string) {
 	t.Helper()
-	saved, err := explore.LoadSchedule(path)
+	saved, err := schedule.Load(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +161,7 @@ func TestBrokenVariantsAreConvicted(t *testing.T) {
 				o.Preemptions = 2
 			}
 			got := search(t, l, o)
-			if got.Schedule == nil || !slices.ContainsFunc(got.Schedule.Outcome.Violated, func(b explore.Violation) bool { return b.Invariant == v.invariant }) {
+			if got.Schedule == nil || !slices.ContainsFunc(got.Schedule.Outcome.Violated, func(b schedule.Violation) bool { return b.Invariant == v.invariant }) {
 				t.Fatalf("%s: %+v", got.Sentence(), got.Schedule)
 			}
 			t.Logf("schedule %d, %v", got.First, got.Took.Round(time.Millisecond))
@@ -198,7 +199,7 @@ func TestACompletionAfterTheCommitIsConvictedByItsCrashPoints(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	twice := slices.ContainsFunc(got.Points, func(p explore.CrashPoint) bool { return p.Outcome.Executions == 2 && p.Fault == "kill-server-after" })
+	twice := slices.ContainsFunc(got.Points, func(p schedule.CrashPoint) bool { return p.Outcome.Executions == 2 && p.Fault == "kill-server-after" })
 	if got.Exit() != 1 || !twice {
 		t.Errorf("%s", got.Sentence())
 	}

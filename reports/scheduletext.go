@@ -1,4 +1,4 @@
-package explore
+package reports
 
 import (
 	"bytes"
@@ -6,19 +6,21 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/idemstorm/idemstorm/harness/schedule"
 )
 
 const (
-	textWidth  = 100 // columns of all that is written for the terminal
+	columns    = 100 // of all text about explorations
 	numberCols = 4   // for the step's number
 	sqlLines   = 5   // of one statement; what is longer ends in …
 )
 
-// WriteText draws a schedule as lanes, one an actor, time running down, in 100 columns: each statement where it was released, what came
+// WriteSchedule draws a schedule as lanes, one an actor, time running down, in 100 columns: each statement where it was released, what came
 // of it below, and who waits for whom.
-func (s *Schedule) WriteText(w io.Writer) error {
+func WriteSchedule(w io.Writer, s *schedule.Schedule) error {
 	var b bytes.Buffer
-	l := lanes{out: &b, names: s.Actors, width: (textWidth - numberCols) / max(1, len(s.Actors)), ran: map[[2]int]int{}}
+	l := laneText{out: &b, names: s.Actors, width: (columns - numberCols) / max(1, len(s.Actors)), ran: map[[2]int]int{}}
 	l.heading()
 	marked := s.Violating()
 	for i, taken := range s.Steps {
@@ -29,15 +31,15 @@ func (s *Schedule) WriteText(w io.Writer) error {
 	return err
 }
 
-// lanes writes rows of one cell a lane.
-type lanes struct {
+// laneText writes rows of one cell a lane.
+type laneText struct {
 	out   *bytes.Buffer
 	names []string
 	width int
 	ran   map[[2]int]int // by actor and connection, the step that ran and is not committed
 }
 
-func (l *lanes) heading() {
+func (l *laneText) heading() {
 	cells := make([][]string, len(l.names))
 	for i, name := range l.names {
 		cells[i] = []string{name, strings.Repeat("-", min(len(name), l.width-2))}
@@ -46,18 +48,18 @@ func (l *lanes) heading() {
 }
 
 // step writes the statement in its actor's lane, and beside it who has to wait.
-func (l *lanes) step(number int, taken Taken, marked bool) {
+func (l *laneText) step(number int, taken schedule.Taken, marked bool) {
 	cells := make([][]string, len(l.names))
 	at := taken.Step.Actor
-	cells[at] = append(wrap(l.describe(number, taken.Step), l.width-2, sqlLines), l.params(taken.Step)...)
+	cells[at] = append(wrapped(l.describe(number, taken.Step), l.width-2, sqlLines), l.params(taken.Step)...)
 	if marked {
 		cells[at] = append(cells[at], "^ this makes it wrong")
 	}
 	for _, ended := range taken.Ended {
-		cells[ended.Step.Actor] = append(cells[ended.Step.Actor], wrap(ended.text(taken.Step), l.width-2, 3)...)
+		cells[ended.Step.Actor] = append(cells[ended.Step.Actor], wrapped(endText(ended, taken.Step), l.width-2, 3)...)
 	}
 	for _, blocked := range taken.Blocked {
-		cells[blocked.Step.Actor] = append(cells[blocked.Step.Actor], wrap(l.waits(blocked), l.width-2, 3)...)
+		cells[blocked.Step.Actor] = append(cells[blocked.Step.Actor], wrapped(l.waits(blocked), l.width-2, 3)...)
 	}
 	for _, answer := range taken.Answers {
 		cells[answer.Actor] = append(cells[answer.Actor], answerText(answer))
@@ -65,14 +67,14 @@ func (l *lanes) step(number int, taken Taken, marked bool) {
 	l.rows(fmt.Sprintf("%*d", numberCols-1, number), cells, taken.Blocked)
 }
 
-func (l *lanes) params(step Step) (out []string) {
+func (l *laneText) params(step schedule.Step) (out []string) {
 	for _, param := range step.Params {
-		out = append(out, wrap(param, l.width-2, 1)...)
+		out = append(out, wrapped(param, l.width-2, 1)...)
 	}
 	return out
 }
 
-func (l *lanes) waits(b Blocked) string {
+func (l *laneText) waits(b schedule.Blocked) string {
 	names := make([]string, 0, len(b.On))
 	for _, actor := range b.On {
 		names = append(names, l.names[actor])
@@ -84,7 +86,7 @@ func (l *lanes) waits(b Blocked) string {
 }
 
 // rows writes the cells side by side; a lane that waits shows it on every line.
-func (l *lanes) rows(number string, cells [][]string, blocked []Blocked) {
+func (l *laneText) rows(number string, cells [][]string, blocked []schedule.Blocked) {
 	height := 0
 	for _, cell := range cells {
 		height = max(height, len(cell))
@@ -96,7 +98,7 @@ func (l *lanes) rows(number string, cells [][]string, blocked []Blocked) {
 			text := ""
 			if row < len(cell) {
 				text = cell[row]
-			} else if slices.ContainsFunc(blocked, func(b Blocked) bool { return b.Step.Actor == lane }) {
+			} else if slices.ContainsFunc(blocked, func(b schedule.Blocked) bool { return b.Step.Actor == lane }) {
 				text = "~"
 			}
 			line += pad(text, l.width)
@@ -112,11 +114,11 @@ func pad(text string, width int) string {
 	return text
 }
 
-func (l *lanes) describe(number int, step Step) string {
+func (l *laneText) describe(number int, step schedule.Step) string {
 	switch step.Kind {
-	case Commit:
+	case schedule.Commit:
 		return fmt.Sprintf("commits step %d", l.ran[[2]int{step.Actor, step.Conn}])
-	case Execute:
+	case schedule.Execute:
 		l.ran[[2]int{step.Actor, step.Conn}] = number
 		return "[not committed yet] " + oneLine(step.SQL)
 	}
@@ -126,9 +128,9 @@ func (l *lanes) describe(number int, step Step) string {
 func oneLine(sql string) string { return strings.Join(strings.Fields(sql), " ") }
 
 // text says what became of a step; a step other than the one released names itself.
-func (e Ended) text(released Step) string {
+func endText(e schedule.Ended, released schedule.Step) string {
 	text := "-> "
-	if e.Step.mark() != released.mark() {
+	if !e.Step.Same(released) {
 		text = "-> goes on: "
 	}
 	switch {
@@ -143,29 +145,16 @@ func (e Ended) text(released Step) string {
 	return text + strings.Join(e.Tags, ", ")
 }
 
-func answerText(a Answer) string {
+func answerText(a schedule.Answer) string {
 	if a.Status == 0 {
 		return "= " + a.Class
 	}
 	return fmt.Sprintf("= %d %s", a.Status, a.Class)
 }
 
-// wrap breaks text at spaces into lines of at most width runes; what does not fit into the lines is cut, and shown as cut.
-func wrap(text string, width, lines int) (out []string) {
-	line := ""
-	for _, word := range strings.Fields(text) {
-		for len([]rune(word)) > width {
-			head := []rune(word)
-			out, line = flush(out, line), ""
-			out = append(out, string(head[:width]))
-			word = string(head[width:])
-		}
-		if line != "" && len([]rune(line))+1+len([]rune(word)) > width {
-			out, line = flush(out, line), ""
-		}
-		line = strings.TrimSpace(line + " " + word)
-	}
-	out = flush(out, line)
+// wrapped breaks text at spaces; what does not fit into the lines is cut, and shown as cut.
+func wrapped(text string, width, lines int) []string {
+	out := wrap(text, width)
 	if len(out) > lines {
 		out = out[:lines]
 		last := []rune(out[lines-1])
@@ -174,65 +163,45 @@ func wrap(text string, width, lines int) (out []string) {
 	return out
 }
 
-func flush(out []string, line string) []string {
-	if line == "" {
-		return out
-	}
-	return append(out, line)
-}
-
-func writeOutcome(b *bytes.Buffer, o Outcome) {
+func writeOutcome(b *bytes.Buffer, o schedule.Outcome) {
 	fmt.Fprintf(b, "\nIn the end: executions %d, record %s, answers %s.\n", o.Executions, o.Record, strings.Join(o.Answers, ", "))
 	for _, row := range o.Rows {
-		for i, line := range wrap(row.Table+": "+row.Text, textWidth-4, 3) {
+		for i, line := range wrapped(row.Table+": "+row.Text, columns-4, 3) {
 			fmt.Fprintf(b, "%s%s\n", strings.Repeat(" ", 2+2*min(i, 1)), line)
 		}
 	}
 	for _, v := range o.Violated {
-		for i, line := range wrap("VIOLATED "+v.Invariant+": "+v.Sentence, textWidth-2, 6) {
+		for i, line := range wrapped("VIOLATED "+v.Invariant+": "+v.Sentence, columns-2, 6) {
 			fmt.Fprintf(b, "%s%s\n", strings.Repeat(" ", 2*min(i, 1)), line)
 		}
 	}
 }
 
-// WriteText sums a search up for the terminal, in 100 columns.
-func (r Result) WriteText(w io.Writer) error {
+// WriteExploration sums a search up for the terminal, in 100 columns.
+func WriteExploration(w io.Writer, r schedule.Result) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s\n", r.Name)
-	for _, line := range wrap(r.Claim()+"; longest "+fmt.Sprint(r.Steps)+" steps; "+r.Took.Round(1e6).String(), textWidth-2, 3) {
+	for _, line := range wrapped(r.Claim()+"; longest "+fmt.Sprint(r.Steps)+" steps; "+r.Took.Round(1e6).String(), columns-2, 3) {
 		fmt.Fprintf(&b, "  %s\n", line)
 	}
 	for _, c := range r.Outcomes {
-		for i, line := range wrap(fmt.Sprintf("%6d × %s", c.Count, c.Outcome.Signature()), textWidth-4, 4) {
+		for i, line := range wrapped(fmt.Sprintf("%6d × %s", c.Count, c.Outcome.Signature()), columns-4, 4) {
 			fmt.Fprintf(&b, "  %s%s\n", strings.Repeat(" ", 9*min(i, 1)), line)
 		}
 	}
 	for _, why := range r.Open {
 		for i, line := range strings.Split(why, "\n") {
-			for _, part := range wrap(line, textWidth-10, 3) {
+			for _, part := range wrapped(line, columns-10, 3) {
 				fmt.Fprintf(&b, "  %s%s\n", [...]string{"open: ", "      "}[min(i, 1)], part)
 			}
 		}
 	}
 	for _, v := range r.Afterwards {
-		for _, line := range wrap("VIOLATED "+v.Invariant+" after all schedules: "+v.Sentence, textWidth-2, 4) {
+		for _, line := range wrapped("VIOLATED "+v.Invariant+" after all schedules: "+v.Sentence, columns-2, 4) {
 			fmt.Fprintf(&b, "  %s\n", line)
 		}
 	}
 	fmt.Fprintf(&b, "%s\n", r.Sentence())
 	_, err := w.Write(b.Bytes())
 	return err
-}
-
-// Sentence is the result in one line.
-func (r Result) Sentence() string {
-	switch {
-	case r.Violating > 0:
-		return fmt.Sprintf("VIOLATED: %d of %d schedules break an invariant; the first was schedule %d", r.Violating, r.Schedules, r.First)
-	case len(r.Afterwards) > 0:
-		return "VIOLATED: the schedules together left something wrong"
-	case r.Exit() != 0:
-		return "INCONCLUSIVE: nothing broken was seen, and not everything was looked at"
-	}
-	return fmt.Sprintf("HELD: no schedule of %d breaks an invariant", r.Schedules)
 }

@@ -1,4 +1,4 @@
-package explore
+package schedule
 
 import (
 	"slices"
@@ -12,8 +12,11 @@ type Footprint struct {
 	Writes []string // tables and sequences, sorted; locks taken for a later write count as writes
 }
 
-// everything is the footprint of what is not understood.
-var everything = Footprint{All: true}
+// Reading is the footprint of a step that reads these tables, in any order.
+func Reading(tables ...string) Footprint { return Footprint{Reads: merge(tables, nil)} }
+
+// Writing is the footprint of a step that writes these tables, in any order.
+func Writing(tables ...string) Footprint { return Footprint{Writes: merge(tables, nil)} }
 
 // Local tells whether a step touches nothing that others could see or wait for.
 func (f Footprint) Local() bool { return !f.All && len(f.Reads) == 0 && len(f.Writes) == 0 }

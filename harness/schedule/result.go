@@ -1,9 +1,7 @@
-package explore
+package schedule
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/idemstorm/idemstorm/harness/verdict"
@@ -28,22 +26,13 @@ type Result struct {
 	Schedule    *Schedule      `json:"counterexample,omitempty"` // of the first violation, shortened
 }
 
+// Unbounded as Result.Preemptions says that every order was to be explored.
+const Unbounded = -1
+
 // OutcomeCount is one way that schedules ended, and how many did.
 type OutcomeCount struct {
 	Outcome Outcome `json:"outcome"`
 	Count   int     `json:"count"`
-}
-
-// Signature is what makes two outcomes equal.
-func (o Outcome) Signature() string {
-	names := make([]string, 0, len(o.Violated)+1)
-	if len(o.Violated) == 0 {
-		names = append(names, "nothing")
-	}
-	for _, v := range o.Violated {
-		names = append(names, v.Invariant)
-	}
-	return fmt.Sprintf("executions %d; answers %s; record %s; violated %s", o.Executions, strings.Join(o.Answers, " "), o.Record, strings.Join(names, " "))
 }
 
 // Exit is the command's exit code: a violation outweighs doubt, and a claim that stays open is not clean.
@@ -73,19 +62,15 @@ func (r Result) Claim() string {
 	return what + ": " + how
 }
 
-func (r *Result) count(o Outcome) {
-	at := slices.IndexFunc(r.Outcomes, func(c OutcomeCount) bool { return c.Outcome.Signature() == o.Signature() })
-	if at < 0 {
-		r.Outcomes = append(r.Outcomes, OutcomeCount{o, 1})
-		return
+// Sentence is the result in one line.
+func (r Result) Sentence() string {
+	switch {
+	case r.Violating > 0:
+		return fmt.Sprintf("VIOLATED: %d of %d schedules break an invariant; the first was schedule %d", r.Violating, r.Schedules, r.First)
+	case len(r.Afterwards) > 0:
+		return "VIOLATED: the schedules together left something wrong"
+	case r.Exit() != 0:
+		return "INCONCLUSIVE: nothing broken was seen, and not everything was looked at"
 	}
-	r.Outcomes[at].Count++
-}
-
-func (r *Result) doubt(why ...string) {
-	for _, w := range why {
-		if !slices.Contains(r.Open, w) {
-			r.Open = append(r.Open, w)
-		}
-	}
+	return fmt.Sprintf("HELD: no schedule of %d breaks an invariant", r.Schedules)
 }

@@ -1,4 +1,4 @@
-package explore
+package reports
 
 import (
 	"bytes"
@@ -7,25 +7,28 @@ import (
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	"github.com/idemstorm/idemstorm/harness/schedule"
 )
 
-func drawn() *Schedule {
-	look := Step{Actor: 0, Conn: 1, Kind: Statement, SQL: "SELECT 1 FROM keys WHERE key = $1"}
-	run := Step{Actor: 1, Conn: 1, Kind: Execute, SQL: "INSERT INTO keys (key) VALUES ($1)", Params: []string{"$1 = 'k'"}}
-	insert := Step{Actor: 0, Conn: 1, Kind: Execute, SQL: run.SQL}
-	done := Step{Actor: 1, Conn: 1, Kind: Commit, SQL: run.SQL}
-	return &Schedule{
+func drawn() *schedule.Schedule {
+	look := schedule.Step{Actor: 0, Conn: 1, Kind: schedule.Statement, SQL: "SELECT 1 FROM keys WHERE key = $1"}
+	run := schedule.Step{Actor: 1, Conn: 1, Kind: schedule.Execute, SQL: "INSERT INTO keys (key) VALUES ($1)", Params: []string{"$1 = 'k'"}}
+	insert := schedule.Step{Actor: 0, Conn: 1, Kind: schedule.Execute, SQL: run.SQL}
+	done := schedule.Step{Actor: 1, Conn: 1, Kind: schedule.Commit, SQL: run.SQL}
+	return &schedule.Schedule{
 		Actors: []string{"request 1", "request 2"},
-		Steps: []Taken{
-			{Step: look, Ended: []Ended{{Step: look, End: "answered", Tags: []string{"SELECT 0"}}}},
-			{Step: run, Switch: true, Ended: []Ended{{Step: run, End: "answered", Tags: []string{"INSERT 0 1"}}}},
-			{Step: insert, Switch: true, Blocked: []Blocked{{Step: insert, On: []int{1}}}},
+		Steps: []schedule.Taken{
+			{Step: look, Ended: []schedule.Ended{{Step: look, End: "answered", Tags: []string{"SELECT 0"}}}},
+			{Step: run, Switch: true, Ended: []schedule.Ended{{Step: run, End: "answered", Tags: []string{"INSERT 0 1"}}}},
+			{Step: insert, Switch: true, Blocked: []schedule.Blocked{{Step: insert, On: []int{1}}}},
 			{
-				Step: done, Ended: []Ended{{Step: done, End: "answered"}, {Step: insert, End: "answered", Code: "23505"}},
-				Answers: []Answer{{Actor: 1, Status: 201, Class: "fresh"}, {Actor: 0, Class: Lost}},
+				Step: done, Ended: []schedule.Ended{{Step: done, End: "answered"}, {Step: insert, End: "answered", Code: "23505"}},
+				Answers: []schedule.Answer{{Actor: 1, Status: 201, Class: "fresh"}, {Actor: 0, Class: "lost"}},
 			},
 		},
-		Outcome: Outcome{Executions: 2, Answers: []string{"fresh", "lost"}, Record: "none", Violated: []Violation{{"at-most-once", "It ran twice."}}},
+		Breaks:  4,
+		Outcome: schedule.Outcome{Executions: 2, Answers: []string{"fresh", "lost"}, Record: "none", Violated: []schedule.Violation{{Invariant: "at-most-once", Sentence: "It ran twice."}}},
 	}
 }
 
@@ -51,7 +54,7 @@ VIOLATED at-most-once: It ran twice.
 
 func TestAScheduleIsDrawnAsLanes(t *testing.T) {
 	var b bytes.Buffer
-	if err := drawn().WriteText(&b); err != nil {
+	if err := WriteSchedule(&b, drawn()); err != nil {
 		t.Fatal(err)
 	}
 	if b.String() != drawing {
@@ -69,11 +72,11 @@ func TestNoDrawingIsWiderThanTheTerminal(t *testing.T) {
 		s.Actors = append(s.Actors, make([]string, rapid.IntRange(0, 2).Draw(rt, "more"))...)
 		s.Outcome.Violated[0].Sentence = words.Draw(rt, "sentence")
 		var b bytes.Buffer
-		if err := s.WriteText(&b); err != nil {
+		if err := WriteSchedule(&b, s); err != nil {
 			rt.Fatal(err)
 		}
 		for line := range strings.Lines(b.String()) {
-			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > textWidth {
+			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > columns {
 				rt.Fatalf("%d columns: %q", n, line)
 			}
 		}

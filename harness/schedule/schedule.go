@@ -1,0 +1,78 @@
+// Package schedule is what an exploration leaves behind: schedules, outcomes, and how far it went, as plain data.
+//
+// It stands between the explorer, which makes it, and the reports, which draw it without a database or a proxy in sight.
+// Nothing here decides anything; what is stored is what was seen.
+package schedule
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// Schema is the version of the schedule file.
+const Schema = 1
+
+// Schedule is one played schedule, to be read, drawn, and played again. Setup says how the system must be put together for that.
+type Schedule struct {
+	Schema      int               `json:"schema"`
+	Name        string            `json:"name"`
+	Setup       map[string]string `json:"setup,omitempty"` // flags of the command that reproduces it
+	Actors      []string          `json:"actors"`          // lane by lane
+	Preemptions int               `json:"preemptions"`
+	Steps       []Taken           `json:"steps"`
+	Breaks      int               `json:"breaks,omitempty"` // number of the step that a drawing marks as the one that made it wrong, from 1
+	Outcome     Outcome           `json:"outcome"`
+}
+
+// Taken is one released step of a schedule, with what it brought about.
+type Taken struct {
+	Step    Step      `json:"step"`
+	Switch  bool      `json:"switch,omitempty"` // a preemption: the actor of the step before could have gone on
+	Choices int       `json:"choices"`          // how many steps were held
+	Ended   []Ended   `json:"ended,omitempty"`
+	Blocked []Blocked `json:"blocked,omitempty"` // who waits afterwards
+	Answers []Answer  `json:"answers,omitempty"`
+}
+
+// Violating is the index of the step that made the outcome wrong, or -1.
+func (s *Schedule) Violating() int { return s.Breaks - 1 }
+
+// Save writes a schedule as JSON, whole or not at all: into a temporary file of the same folder, then renamed over the old one.
+func (s *Schedule) Save(path string) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return fmt.Errorf("write schedule: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(f.Name())
+			err = fmt.Errorf("write schedule %s: %w", path, err)
+		}
+	}()
+	e := json.NewEncoder(f)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := errors.Join(e.Encode(s), f.Chmod(0o644), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// Load reads what Save wrote.
+func Load(path string) (*Schedule, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read schedule: %w", err)
+	}
+	var s Schedule
+	if err := json.Unmarshal(data, &s); err != nil {
+		return nil, fmt.Errorf("read schedule %s: %w", path, err)
+	}
+	if s.Schema != Schema {
+		return nil, fmt.Errorf("read schedule %s: its schema is %d, and this version reads %d", path, s.Schema, Schema)
+	}
+	return &s, nil
+}

@@ -11,6 +11,7 @@ import (
 
 // WriteCrashes shows a crash table for the terminal, in 100 columns: a block for each step, a line for each fault.
 func WriteCrashes(w io.Writer, r schedule.CrashResult) error {
+	r = presentableAs(r, spelled)
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s: %d faults at %d steps, %v\n", r.Name, len(r.Points), len(r.Steps), r.Took.Round(1e6))
 	step := 0

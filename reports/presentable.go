@@ -17,7 +17,7 @@ const longest = 2000
 // are spelled as escapes, so that a key cannot move a terminal's cursor, turn a line's direction or break an XML parser; very
 // long strings are cut and say so. Bodies stay as they are, and are made visible where they are shown.
 func presentable(r verdict.Run) verdict.Run {
-	return shown(reflect.ValueOf(r)).Interface().(verdict.Run)
+	return shown(reflect.ValueOf(r), safe).Interface().(verdict.Run)
 }
 
 func presentables(rs []verdict.Run) []verdict.Run {
@@ -28,27 +28,34 @@ func presentables(rs []verdict.Run) []verdict.Run {
 	return out
 }
 
-// shown copies as it goes: the caller keeps its run, and two formats may be written at once.
-func shown(v reflect.Value) reflect.Value {
+func safe(s string) string { return clip(visible(s), longest) }
+
+// shown copies as it goes, and spells every string: the caller keeps its run, and two formats may be written at once.
+func shown(v reflect.Value, spell func(string) string) reflect.Value {
 	out := reflect.New(v.Type()).Elem()
 	out.Set(v)
 	switch v.Kind() {
 	case reflect.String:
-		out.SetString(clip(visible(v.String()), longest))
+		out.SetString(spell(v.String()))
 	case reflect.Struct:
-		showFields(v, out)
+		showFields(v, out, spell)
+	case reflect.Pointer:
+		if !v.IsNil() {
+			out.Set(reflect.New(v.Type().Elem()))
+			out.Elem().Set(shown(v.Elem(), spell))
+		}
 	case reflect.Slice:
 		if !v.IsNil() && v.Type().Elem().Kind() != reflect.Uint8 {
 			out.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
 			for i := range v.Len() {
-				out.Index(i).Set(shown(v.Index(i)))
+				out.Index(i).Set(shown(v.Index(i), spell))
 			}
 		}
 	case reflect.Map:
 		if !v.IsNil() {
 			out.Set(reflect.MakeMapWithSize(v.Type(), v.Len()))
 			for it := v.MapRange(); it.Next(); {
-				out.SetMapIndex(shown(it.Key()), shown(it.Value()))
+				out.SetMapIndex(shown(it.Key(), spell), shown(it.Value(), spell))
 			}
 		}
 	}
@@ -56,13 +63,13 @@ func shown(v reflect.Value) reflect.Value {
 }
 
 // showFields leaves a struct with hidden fields (a time.Time) as it is.
-func showFields(v, out reflect.Value) {
+func showFields(v, out reflect.Value, spell func(string) string) {
 	for i := range v.NumField() {
 		if !v.Type().Field(i).IsExported() {
 			out.Set(v)
 			return
 		}
-		out.Field(i).Set(shown(v.Field(i)))
+		out.Field(i).Set(shown(v.Field(i), spell))
 	}
 }
 

@@ -62,6 +62,14 @@ func SaveJUnit(path string, runs ...verdict.Run) error {
 	return writeFile(path, func(w io.Writer) error { return WriteJUnit(w, runs...) })
 }
 
+// SaveFile writes a file of a report's folder, whole or not at all.
+func SaveFile(path string, data []byte) error {
+	return writeFile(path, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
 // writeFile writes a file whole or not at all: into a temporary file of the same folder, then renamed over the old one.
 func writeFile(path string, write func(io.Writer) error) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")

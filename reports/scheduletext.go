@@ -19,6 +19,7 @@ const (
 // WriteSchedule draws a schedule as lanes, one an actor, time running down, in 100 columns: each statement where it was released, what came
 // of it below, and who waits for whom.
 func WriteSchedule(w io.Writer, s *schedule.Schedule) error {
+	s = presentableAs(s, spelled)
 	var b bytes.Buffer
 	l := laneText{out: &b, names: s.Actors, width: (columns - numberCols) / max(1, len(s.Actors)), ran: map[[2]int]int{}}
 	l.heading()
@@ -179,6 +180,7 @@ func writeOutcome(b *bytes.Buffer, o schedule.Outcome) {
 
 // WriteExploration sums a search up for the terminal, in 100 columns.
 func WriteExploration(w io.Writer, r schedule.Result) error {
+	r = presentableAs(r, spelled)
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s\n", r.Name)
 	for _, line := range wrapped(r.Claim()+"; longest "+fmt.Sprint(r.Steps)+" steps; "+r.Took.Round(1e6).String(), columns-2, 3) {

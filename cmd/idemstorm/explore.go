@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -31,6 +30,7 @@ type exploreFlags struct {
 	strike      lab.CrashOptions
 	out         string
 	json        bool
+	command     string // that explores again
 }
 
 func newExploreCommand() *cobra.Command {
@@ -70,7 +70,7 @@ Exit codes: 0 no order breaks an invariant; 1 one does; 2 usage; 3 the server or
 	flags.BoolVar(&f.crash, "crash-points", false, "fail at every statement of one request instead, in every way")
 	flags.BoolVar(&f.strike.Cross, "cross", false, "with --crash-points: while a duplicate is on its way")
 	flags.BoolVar(&f.strike.Replayed, "replayed", false, "with --crash-points: strike a duplicate of a completed request")
-	flags.StringVar(&f.out, "out", "", "folder for result and schedule (default: none are written)")
+	flags.StringVar(&f.out, "out", "", "folder for report.html, result.json and schedule.json (default: none are written)")
 	flags.BoolVar(&f.json, "json", false, "print the result as JSON")
 	return cmd
 }
@@ -89,6 +89,7 @@ func (f *exploreFlags) complete(cmd *cobra.Command) error {
 		return fmt.Errorf("--replicas %d: either 1 for all requests, or 0 for one each", f.replicas)
 	}
 	f.lab.Shared = f.replicas == 1
+	f.command = commandAgain(cmd)
 	f.search.Reduce, f.search.Symmetry = !f.noReduction, !f.noReduction
 	if !cmd.Flags().Changed("preemptions") && f.lab.Actors() <= 2 {
 		f.search.Preemptions = schedule.Unbounded
@@ -158,6 +159,10 @@ func exploreAll(ctx context.Context, w io.Writer, l *lab.Lab, f exploreFlags) (c
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return 0, err
 	}
+	result.Command = f.command
+	if f.out != "" && result.Schedule != nil {
+		result.Reproduce = "idemstorm explore --replay " + shellQuote(filepath.Join(f.out, scheduleFile))
+	}
 	return result.Exit(), errors.Join(saveExploration(f.out, result), showExploration(w, result, f))
 }
 
@@ -166,60 +171,40 @@ func crashAll(ctx context.Context, w io.Writer, l *lab.Lab, f exploreFlags) (cod
 	if err != nil {
 		return 0, err
 	}
-	err = saveJSON(f.out, crashFile, result)
+	result.Command = f.command
+	err = saveCrashes(f.out, result)
 	if f.json {
 		return result.Exit(), errors.Join(err, printJSON(w, result))
 	}
-	return result.Exit(), errors.Join(err, reports.WriteCrashes(w, result))
+	return result.Exit(), errors.Join(err, reports.WriteCrashes(w, result), showPlace(w, f.out))
 }
 
 func showExploration(w io.Writer, result schedule.Result, f exploreFlags) error {
 	if f.json {
 		return printJSON(w, result)
 	}
-	if err := reports.WriteExploration(w, result); err != nil || result.Schedule == nil {
+	if err := reports.WriteExploration(w, result); err != nil {
 		return err
 	}
-	fmt.Fprintln(w)
-	if err := reports.WriteSchedule(w, result.Schedule); err != nil {
-		return err
+	if result.Schedule != nil {
+		fmt.Fprintln(w)
+		if err := reports.WriteSchedule(w, result.Schedule); err != nil {
+			return err
+		}
 	}
-	if f.out != "" {
-		fmt.Fprintf(w, "\nPlay it again: idemstorm explore --replay %s\n", filepath.Join(f.out, scheduleFile))
+	if result.Reproduce != "" {
+		fmt.Fprintf(w, "\nPlay it again: %s\n", result.Reproduce)
 	}
-	return nil
+	return showPlace(w, f.out)
 }
 
-const (
-	scheduleFile = "schedule.json"
-	resultFile   = "explore.json"
-	crashFile    = "crash.json"
-)
-
-func saveExploration(dir string, result schedule.Result) error {
-	err := saveJSON(dir, resultFile, result)
-	if err != nil || dir == "" || result.Schedule == nil {
-		return err
-	}
-	return result.Schedule.Save(filepath.Join(dir, scheduleFile))
-}
-
-// saveJSON writes one file of the result's folder, if there is to be one.
-func saveJSON(dir, name string, result any) error {
+// showPlace says where the files are, if there are any.
+func showPlace(w io.Writer, dir string) error {
 	if dir == "" {
 		return nil
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("make the folder for the result: %w", err)
-	}
-	data, err := json.MarshalIndent(result, "", "  ")
-	if err != nil {
-		return fmt.Errorf("write the result: %w", err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, name), append(data, '\n'), 0o644); err != nil {
-		return fmt.Errorf("write the result: %w", err)
-	}
-	return nil
+	_, err := fmt.Fprintf(w, "\nReport: %s\n", filepath.Join(dir, reports.HTMLFile))
+	return err
 }
 
 // replaySchedule plays a saved schedule again. One that does not fit any more is inconclusive, not clean.

@@ -161,7 +161,7 @@ func (c *crash) tryPoint(ctx context.Context, n int, fault Fault, group *errgrou
 	}
 	plays := p.plays()
 	finish := func() error {
-		return c.judge(ctx, p.c, plays, append(faults, healed...), schedule.CrashPoint{Step: n + 1, Kind: struck.Kind, SQL: struck.SQL, Fault: fault.Name})
+		return c.judge(ctx, p.c, plays, append(faults, healed...), schedule.CrashPoint{Step: n + 1, Kind: struck.Kind, SQL: struck.SQL, Fault: fault.Name, Story: fault.Story})
 	}
 	if fault.Strike != nil {
 		return true, finish()

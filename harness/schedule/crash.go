@@ -13,8 +13,9 @@ type CrashPoint struct {
 	Kind    Kind    `json:"kind"`
 	SQL     string  `json:"sql"`
 	Fault   string  `json:"fault"`
-	Saw     string  `json:"saw"`   // the first answer of the request that was struck
-	Final   string  `json:"final"` // its last
+	Story   string  `json:"story,omitempty"` // what the fault is
+	Saw     string  `json:"saw"`             // the first answer of the request that was struck
+	Final   string  `json:"final"`           // its last
 	Tries   int     `json:"tries"`
 	Outcome Outcome `json:"outcome"`
 }
@@ -28,6 +29,7 @@ type CrashResult struct {
 	Violating int           `json:"violating"`
 	Open      []string      `json:"open,omitempty"`
 	Took      time.Duration `json:"took_ns"`
+	Command   string        `json:"command,omitempty"` // strikes again
 }
 
 // Exit is the command's exit code.

@@ -24,6 +24,8 @@ type Result struct {
 	Open        []string       `json:"open,omitempty"`       // what leaves the claim open, each once
 	Took        time.Duration  `json:"took_ns"`
 	Schedule    *Schedule      `json:"counterexample,omitempty"` // of the first violation, shortened
+	Command     string         `json:"command,omitempty"`        // explores again
+	Reproduce   string         `json:"reproduce,omitempty"`      // plays the counterexample again
 }
 
 // Unbounded as Result.Preemptions says that every order was to be explored.

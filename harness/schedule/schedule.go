@@ -74,5 +74,30 @@ func Load(path string) (*Schedule, error) {
 	if s.Schema != Schema {
 		return nil, fmt.Errorf("read schedule %s: its schema is %d, and this version reads %d", path, s.Schema, Schema)
 	}
+	if err := s.check(); err != nil {
+		return nil, fmt.Errorf("read schedule %s: %w", path, err)
+	}
 	return &s, nil
+}
+
+// check refuses steps of actors that there are not, as a file that was edited by hand may have them.
+func (s *Schedule) check() error {
+	for i, taken := range s.Steps {
+		actors := []int{taken.Step.Actor}
+		for _, e := range taken.Ended {
+			actors = append(actors, e.Step.Actor)
+		}
+		for _, b := range taken.Blocked {
+			actors = append(append(actors, b.Step.Actor), b.On...)
+		}
+		for _, a := range taken.Answers {
+			actors = append(actors, a.Actor)
+		}
+		for _, actor := range actors {
+			if actor < 0 || actor >= len(s.Actors) {
+				return fmt.Errorf("step %d is of actor %d, and there are %d", i+1, actor, len(s.Actors))
+			}
+		}
+	}
+	return nil
 }

@@ -33,20 +33,23 @@ type exploreFlags struct {
 	command     string // that explores again
 }
 
-func newExploreCommand() *cobra.Command {
-	var f exploreFlags
-	cmd := &cobra.Command{
-		Use: "explore", Short: "Try every order of the statements of racing requests", Args: cobra.NoArgs,
-		Long: `Hold every statement of racing requests between the server and its database, and release them in every order.
+const exploreHelp = `Hold every statement of racing requests between the server and its database, and release them in every order.
 
 Two requests are explored completely; three and more with at most --preemptions switches away from a request that could
-have gone on. A violation is shown as the shortest schedule that was found, and saved as a file that --replay plays again.
+have gone on. A violation is shown as the shortest schedule that was found. --out keeps the result in a folder: report.html, which
+draws that schedule, result.json, and schedule.json, which --replay plays again.
 
 With --crash-points every statement of one request fails instead, in every way: the connection is cut before and after it,
 the database answers with an error, the server or PostgreSQL is killed. Then the same request is sent until its fate is known.
 
 Exit codes: 0 no order breaks an invariant; 1 one does; 2 usage; 3 the server or its database could not be started;
-5 nothing broken was seen, and something kept it from being every order.`,
+5 nothing broken was seen, and something kept it from being every order.`
+
+func newExploreCommand() *cobra.Command {
+	var f exploreFlags
+	cmd := &cobra.Command{
+		Use: "explore", Short: "Try every order of the statements of racing requests", Args: cobra.NoArgs,
+		Long: exploreHelp,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return runExplore(cmd.Context(), cmd.OutOrStdout(), f, cmd)
 		},
@@ -87,6 +90,9 @@ func caseNames() string {
 func (f *exploreFlags) complete(cmd *cobra.Command) error {
 	if !slices.Contains([]int{0, 1}, f.replicas) {
 		return fmt.Errorf("--replicas %d: either 1 for all requests, or 0 for one each", f.replicas)
+	}
+	if f.replay != "" && f.out != "" {
+		return errors.New("--out beside --replay: a replay finds nothing new to keep; leave --out away")
 	}
 	f.lab.Shared = f.replicas == 1
 	f.command = commandAgain(cmd)

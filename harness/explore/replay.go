@@ -36,27 +36,3 @@ func (r *replayer) choose(n int, m Moment, _ schedule.Footprint) (int, bool, err
 func newSchedule(t Trace) *schedule.Schedule {
 	return &schedule.Schedule{Schema: schedule.Schema, Preemptions: t.Preemptions(), Steps: t.Steps, Breaks: breaks(t), Outcome: t.Outcome}
 }
-
-// breaks is the number of the step that a drawing marks: the last one that made something visible to others. It is 0 when nothing
-// was violated.
-func breaks(t Trace) int {
-	if len(t.Outcome.Violated) == 0 {
-		return 0
-	}
-	for i, taken := range slices.Backward(t.Steps) {
-		if publishes(taken.Step) {
-			return i + 1
-		}
-	}
-	return len(t.Steps)
-}
-
-func publishes(s schedule.Step) bool {
-	switch understand(s.SQL).verb {
-	case ends:
-		return true
-	case inserts, modifies:
-		return s.Kind != schedule.Execute
-	}
-	return s.Kind == schedule.Commit
-}

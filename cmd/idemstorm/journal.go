@@ -37,24 +37,19 @@ func openJournal(path string) (*journal, error) {
 	if path == "" {
 		return j, nil
 	}
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("open the journal: %w", err)
 	}
 	whole, err := j.read(file)
 	if err == nil {
-		err = errors.Join(file.Truncate(whole), seekTo(file, whole))
+		err = file.Truncate(whole)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("journal %s: %w", path, err), file.Close())
 	}
 	j.out = file
 	return j, nil
-}
-
-func seekTo(file *os.File, offset int64) error {
-	_, err := file.Seek(offset, io.SeekStart)
-	return err
 }
 
 // read takes in whole lines and returns where they end.

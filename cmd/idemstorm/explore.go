@@ -70,12 +70,18 @@ func newExploreCommand() *cobra.Command {
 	flags.BoolVar(&f.search.KeepGoing, "all", false, "go on after the first violation, to see every outcome")
 	flags.BoolVar(&f.noReduction, "no-reduction", false, "play orders too that differ only in steps that commute")
 	flags.StringVar(&f.replay, "replay", "", "play the schedule of this file again")
-	flags.BoolVar(&f.crash, "crash-points", false, "fail at every statement of one request instead, in every way")
-	flags.BoolVar(&f.strike.Cross, "cross", false, "with --crash-points: while a duplicate is on its way")
-	flags.BoolVar(&f.strike.Replayed, "replayed", false, "with --crash-points: strike a duplicate of a completed request")
+	f.strikeFlags(cmd)
 	flags.StringVar(&f.out, "out", "", "folder for report.html, result.json and schedule.json (default: none are written)")
 	flags.BoolVar(&f.json, "json", false, "print the result as JSON")
 	return cmd
+}
+
+func (f *exploreFlags) strikeFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.BoolVar(&f.crash, "crash-points", false, "fail at every statement of one request instead, in every way")
+	flags.StringSliceVar(&f.strike.Faults, "fault", nil, "with --crash-points: strike with these faults only (default: all but hang, which waits for a deadline each time)")
+	flags.BoolVar(&f.strike.Cross, "cross", false, "with --crash-points: while a duplicate is on its way")
+	flags.BoolVar(&f.strike.Replayed, "replayed", false, "with --crash-points: strike a duplicate of a completed request")
 }
 
 func caseNames() string {
@@ -103,7 +109,7 @@ func (f *exploreFlags) complete(cmd *cobra.Command) error {
 	if f.crash {
 		f.lab.StaleAfter, f.lab.Deadline = crashStaleAfter, crashDeadline
 	}
-	return f.lab.Validate()
+	return errors.Join(f.lab.Validate(), f.strike.Validate())
 }
 
 // What crash points are struck with: a claim that was abandoned is to be found so soon.
@@ -148,8 +154,10 @@ func runExplore(ctx context.Context, w io.Writer, f exploreFlags, cmd *cobra.Com
 
 // openLab starts a lab on this very binary, in a folder that clean removes.
 func openLab(ctx context.Context, o lab.Options) (l *lab.Lab, clean func() error, err error) {
-	if o.Exe, err = os.Executable(); err != nil {
-		return nil, nil, fmt.Errorf("find this program: %w", err)
+	if o.Exe == "" {
+		if o.Exe, err = os.Executable(); err != nil {
+			return nil, nil, fmt.Errorf("find this program: %w", err)
+		}
 	}
 	if o.Dir, err = os.MkdirTemp("", "idemstorm-explore-"); err != nil {
 		return nil, nil, fmt.Errorf("make a folder for the servers' logs: %w", err)

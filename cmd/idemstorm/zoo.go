@@ -26,7 +26,7 @@ func newZooCommand() *cobra.Command {
 		Use:   "zoo",
 		Short: "Broken variants of the bundled server: list them, and show that each is caught",
 	}
-	cmd.AddCommand(newZooListCommand(), newZooRunCommand(), newZooRecordCommand())
+	cmd.AddCommand(newZooListCommand(), newZooRunCommand(), newZooExploreCommand(), newZooRecordCommand())
 	return cmd
 }
 
@@ -56,6 +56,7 @@ func listVariantsJSON(w io.Writer) error {
 	for _, v := range zoo.All {
 		err := e.Encode(map[string]string{
 			"variant": v.Name, "class": v.Class, "story": v.Story, "invariant": v.Invariant, "scenario": v.Scenario, "seen": v.Seen,
+			"explore": howExplored(v),
 		})
 		if err != nil {
 			return err

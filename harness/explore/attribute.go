@@ -19,11 +19,28 @@ func (p *playing) attribute(g *gate, w wire) (actor int, ok bool) {
 	case 1:
 		return running[0], true
 	}
+	if free := p.outsideTransactions(running); len(free) == 1 {
+		return free[0], true // the others would go on in the transactions that they have open
+	}
 	if last := p.sessions[w].actor; slices.Contains(running, last) {
 		return last, true
 	}
 	p.doubt("a statement could have been of several requests, and was taken for the first's")
 	return running[0], true
+}
+
+// outsideTransactions leaves those who have no transaction open on any connection.
+func (p *playing) outsideTransactions(actors []int) (out []int) {
+	open := map[int]bool{}
+	for _, s := range p.sessions {
+		open[s.actor] = open[s.actor] || s.inTx
+	}
+	for _, actor := range actors {
+		if !open[actor] {
+			out = append(out, actor)
+		}
+	}
+	return out
 }
 
 // running lists the actors that are started, not done, not held and not waiting for the database.

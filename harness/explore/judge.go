@@ -55,6 +55,10 @@ func (j *Judge) Case(ctx context.Context, c Case, plays []Play, beside Beside) (
 	if err != nil {
 		return schedule.Outcome{}, err
 	}
+	rows.set.Secrets, rows.set.Scanned, err = evidence.ScanSecrets(evidence.RecordBodies(rows.set.Records), []string{c.Token})
+	if err != nil {
+		return schedule.Outcome{}, fmt.Errorf("judge: %w", err)
+	}
 	operations, events := facts(c, j.Route, slices.Concat(beside.Plays, plays))
 	v := check.Judge(check.Input{
 		Contract:   j.Contract,

@@ -122,7 +122,7 @@ func (p *playing) hold(g *gate, step *pgwire.Step) *holding {
 	}
 	described.Actor = actor
 	l := p.lanes[actor]
-	described.Conn = p.ordinal(l, w)
+	described.Conn = l.ordinal(w)
 	h := &holding{
 		step: described, raw: step, wire: w, pid: int32(step.Conn.PID), split: described.Kind == schedule.Execute,
 		release: make(chan pgwire.Action, 1),
@@ -137,24 +137,14 @@ func (p *playing) hold(g *gate, step *pgwire.Step) *holding {
 	return h
 }
 
-// ordinal numbers an actor's connections by first use. Which of a shared pool's connections is free next is not for the actor to say,
-// and would not repeat: there those are numbered that it keeps at once.
-func (p *playing) ordinal(l *lane, w wire) int {
-	if p.stage.sharing {
-		l.wires = slices.DeleteFunc(l.wires, func(other wire) bool { return other != w && !p.busy(l, other) })
-	}
+// ordinal numbers an actor's connections by first use.
+func (l *lane) ordinal(w wire) int {
 	at := slices.Index(l.wires, w)
 	if at < 0 {
 		l.wires = append(l.wires, w)
 		at = len(l.wires) - 1
 	}
 	return at + 1
-}
-
-// busy says that a connection holds a transaction or a step of the actor's.
-func (p *playing) busy(l *lane, w wire) bool {
-	on := func(h *holding) bool { return h.wire == w }
-	return p.session(w).inTx || slices.ContainsFunc(l.held, on) || slices.ContainsFunc(l.sent, on)
 }
 
 func (p *playing) withdraw(h *holding) pgwire.Verb {
@@ -227,7 +217,7 @@ func (p *playing) releaseBy(step schedule.Step, action pgwire.Action) error {
 	l := p.lanes[step.Actor]
 	at := slices.IndexFunc(l.held, func(h *holding) bool { return mark(h.step) == mark(step) })
 	if at < 0 {
-		return fmt.Errorf("release %s: it is not held", mark(step))
+		return fmt.Errorf("%w: it gave up this statement before it was released: %s", ErrDiverged, mark(step))
 	}
 	h := l.held[at]
 	l.held = slices.Delete(l.held, at, at+1)

@@ -86,9 +86,12 @@ const Lost = "lost"
 // patientPause is how long the patient client waits between two attempts.
 const patientPause = 20 * time.Millisecond
 
-// Settle sends a request again and again until its key's fate is decided, as a client does that must know; give bounds it.
+// Settle sends a request again and again until its key's fate is decided, as a client does that must know. It gives up after give, though not
+// in the middle of an attempt: what that was answered is no matter of luck.
 func (c *Client) Settle(ctx context.Context, cs Case, r Request, give time.Duration) (attempts []Attempt) {
-	ctx, cancel := context.WithTimeout(ctx, give)
+	enough := time.NewTimer(give)
+	defer enough.Stop()
+	ctx, cancel := context.WithTimeout(ctx, 2*give) // should a server never answer
 	defer cancel()
 	ticker := time.NewTicker(patientPause)
 	defer ticker.Stop()
@@ -100,9 +103,11 @@ func (c *Client) Settle(ctx context.Context, cs Case, r Request, give time.Durat
 			return attempts
 		}
 		select {
-		case <-ticker.C:
+		case <-enough.C:
+			return attempts
 		case <-ctx.Done():
 			return attempts
+		case <-ticker.C:
 		}
 	}
 }

@@ -29,9 +29,10 @@ func (t Trace) Preemptions() (n int) {
 	return n
 }
 
-// mark identifies a step among those of its moment, and again when the schedule is replayed.
+// mark identifies a step among those of its moment, and again when the schedule is replayed. The connection is no part of it: which one a
+// statement goes by is a pool's affair, and changes when the pool refills itself in the background.
 func mark(s schedule.Step) string {
-	return fmt.Sprintf("%d/%d/%s/%s", s.Actor, s.Conn, s.Kind, normal(s.SQL))
+	return fmt.Sprintf("%d/%s/%s", s.Actor, s.Kind, normal(s.SQL))
 }
 
 // scene is a moment as a replay must find it again.

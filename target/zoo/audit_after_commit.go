@@ -17,6 +17,7 @@ var auditAfterCommit = Variant{
 		"when that write fails",
 	Invariant: "order-audit-match",
 	Scenario:  "commit-lost",
+	Explore:   &Exploration{Faults: []string{"cut-before"}},
 	Parts: func(p idempotency.Parts) idempotency.Parts {
 		p.Executor = lateAuditExecutor{p.Executor.(*idempotency.TxExecutor)}
 		return p

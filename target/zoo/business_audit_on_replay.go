@@ -10,6 +10,7 @@ var businessAuditOnReplay = Variant{
 	Seen:      "elderfo/websnag#81: a delivery that is repeated is handled again; the update does no harm twice, its audit rows double",
 	Invariant: "order-audit-match",
 	Scenario:  "duplicate-key-race",
+	Explore:   &Exploration{Case: "duplicates"},
 	Parts: func(p idempotency.Parts) idempotency.Parts {
 		p.Auditor = everyAnswerAuditor{p.Auditor}
 		return p

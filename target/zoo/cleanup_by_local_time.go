@@ -10,6 +10,7 @@ var cleanupByLocalTime = Variant{
 	Seen:      "langgenius/dify#40998: cleanup compares local time with columns that are in UTC",
 	Invariant: "at-most-once",
 	Scenario:  "retention",
+	Explore:   &Exploration{Case: "cleanup-kept"},
 	Parts: func(p idempotency.Parts) idempotency.Parts {
 		p.Sweeper = statementSweeper(sweepByLocalTimeSQL)
 		return p

@@ -15,6 +15,7 @@ var cleanupRemovesInFlight = Variant{
 	Seen:      "cloudfoundry/uaa#223: a cleanup that lacked one condition deleted codes that were still wanted",
 	Invariant: "legal-transitions",
 	Scenario:  "cleanup-race",
+	Explore:   &Exploration{Case: "cleanup-busy"},
 	Parts: func(p idempotency.Parts) idempotency.Parts {
 		p.Sweeper = statementSweeper(sweepAllStatesSQL)
 		return p

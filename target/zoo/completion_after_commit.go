@@ -17,6 +17,7 @@ var completionAfterCommit = Variant{
 		"whose retry runs again",
 	Invariant: "legal-transitions",
 	Scenario:  "commit-lost",
+	Explore:   &Exploration{Faults: []string{"cut-before"}},
 	Parts: func(p idempotency.Parts) idempotency.Parts {
 		p.Executor = twoStepExecutor{p.Executor.(*idempotency.TxExecutor), serverContext}
 		return p

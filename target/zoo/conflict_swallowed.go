@@ -14,6 +14,7 @@ var conflictSwallowed = Variant{
 	Seen:      "safe-global/safe-transaction-service#1353: rows are inserted ignoring duplicates, and the ignored ones are acted on like the others",
 	Invariant: "at-most-once",
 	Scenario:  "duplicate-key-race",
+	Explore:   &Exploration{Case: "duplicates"},
 	Parts: func(p idempotency.Parts) idempotency.Parts {
 		p.Claimer = swallowingClaimer{reference(p)}
 		return p

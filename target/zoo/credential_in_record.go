@@ -17,6 +17,7 @@ var credentialInRecord = Variant{
 	Seen:      "kitokoh/leopardo-hr#8052: answers with a fresh token in them were stored whole, in clear",
 	Invariant: "no-secrets",
 	Scenario:  "duplicate-key-race",
+	Explore:   &Exploration{Faults: []string{"cut-before"}},
 	Parts: func(p idempotency.Parts) idempotency.Parts {
 		p.Claimer = headerKeepingClaimer{reference(p)}
 		return p

@@ -17,6 +17,7 @@ var erasureSparesInFlight = Variant{
 	Seen:      "joomla/joomla-cms#22720: consents of a removed user kept personal data",
 	Invariant: "erasure",
 	Scenario:  "erasure-race",
+	Explore:   &Exploration{Case: "erase"},
 	Parts: func(p idempotency.Parts) idempotency.Parts {
 		p.Eraser = sparingEraser{}
 		return p

@@ -16,6 +16,7 @@ var failedOverCompleted = Variant{
 		"took effect",
 	Invariant: "legal-transitions",
 	Scenario:  "commit-lost",
+	Explore:   &Exploration{Faults: []string{"cut-after"}},
 	Parts: func(p idempotency.Parts) idempotency.Parts {
 		p.Completer = blindCompleter{rows(p)}
 		return p

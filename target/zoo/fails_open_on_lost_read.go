@@ -10,6 +10,7 @@ var failsOpenOnLostRead = Variant{
 	Seen:      "Tr3kkR/Yuzu#1604: a failed read of the store is returned as empty, so that the caller cannot tell the two apart",
 	Invariant: "at-most-once",
 	Scenario:  "lost-reads",
+	Explore:   &Exploration{Faults: []string{"cut-before"}, Replayed: true},
 	Parts: func(p idempotency.Parts) idempotency.Parts {
 		p.Outage = readProceeds{p.Outage}
 		return p

@@ -18,6 +18,7 @@ var failsOpenOnTimeout = Variant{
 	Seen:      "ikyriak/IdempotentAPI#23: time-outs of the distributed cache let one key execute more than once",
 	Invariant: "fail-closed",
 	Scenario:  "store-outage",
+	Explore:   &Exploration{Faults: []string{"hang"}, Invariant: "nothing-unclaimed"},
 	Parts: func(p idempotency.Parts) idempotency.Parts {
 		p.Claimer = timedClaimer{reference(p)}
 		return p

@@ -16,6 +16,7 @@ var failureFreesKey = Variant{
 		"time-out captures twice",
 	Invariant: "at-most-once",
 	Scenario:  "commit-lost",
+	Explore:   &Exploration{Faults: []string{"cut-after"}},
 	Parts: func(p idempotency.Parts) idempotency.Parts {
 		p.Completer = freeingCompleter{rows(p)}
 		return p

@@ -14,6 +14,7 @@ var getRunStore = Variant{
 	Seen:      "mastodon/mastodon#37879: the key did nothing when the second request came before the first was done",
 	Invariant: "at-most-once",
 	Scenario:  "duplicate-key-race",
+	Explore:   &Exploration{Case: "duplicates"},
 	Parts: func(p idempotency.Parts) idempotency.Parts {
 		p.Claimer = cachingClaimer{reference(p)}
 		return p

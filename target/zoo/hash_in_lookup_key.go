@@ -11,6 +11,7 @@ var hashInLookupKey = Variant{
 		"the same key executes",
 	Invariant: "mismatch-rejected",
 	Scenario:  "body-mismatch",
+	Explore:   &Exploration{Case: "mismatch"},
 	Parts: func(p idempotency.Parts) idempotency.Parts {
 		p.Claimer = alter(p, sameKey, sameKey+` AND request_hash = $6`)
 		return p

@@ -16,6 +16,7 @@ var inProcessMap = Variant{
 	Seen:      "AnchorNet-Org/AnchorNet-Backend#221: replays are kept in a map of each process, so another replica runs the request again",
 	Invariant: "at-most-once",
 	Scenario:  "restart",
+	Explore:   &Exploration{Case: "duplicates"},
 	Parts: func(p idempotency.Parts) idempotency.Parts {
 		p.Claimer = leaseClaimer{reference(p), &mapLeases{until: map[string]time.Time{}}}
 		return p

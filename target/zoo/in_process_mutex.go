@@ -15,6 +15,7 @@ var inProcessMutex = Variant{
 	Seen:      "terabyte/stashbot#41: synchronization in one process cured a race for one web server and left it for several",
 	Invariant: "at-most-once",
 	Scenario:  "duplicate-key-race",
+	Explore:   &Exploration{Case: "duplicates"},
 	Parts: func(p idempotency.Parts) idempotency.Parts {
 		p.Claimer = &mutexClaimer{InsertClaimer: reference(p), held: map[string]chan struct{}{}}
 		return p

@@ -18,6 +18,7 @@ var insertWhereNotExists = Variant{
 	Seen:      "greenbone/gvmd#471: an insert guarded by WHERE NOT EXISTS races with itself on PostgreSQL",
 	Invariant: "at-most-once",
 	Scenario:  "duplicate-key-race",
+	Explore:   &Exploration{Case: "duplicates"},
 	Parts: func(p idempotency.Parts) idempotency.Parts {
 		p.Claimer = notExistsClaimer{reference(p)}
 		return p

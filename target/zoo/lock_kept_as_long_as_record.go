@@ -14,6 +14,7 @@ var lockKeptAsLongAsRecord = Variant{
 	Seen:      "fullstackhero/dotnet-starter-kit#1333: a reservation lived as long as the stored answer, 24 h, so a crash would block its key for a day",
 	Invariant: "recovers",
 	Scenario:  "worker-crash",
+	Explore:   &Exploration{Faults: []string{"cut-after"}},
 	Parts: func(p idempotency.Parts) idempotency.Parts {
 		p.Claimer = oneLifetimeClaimer{reference(p)}
 		return p

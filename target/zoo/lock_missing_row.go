@@ -18,6 +18,7 @@ var lockMissingRow = Variant{
 	Seen:      "freelawproject/courtlistener#2299: select_for_update before a get_or_create locks nothing when the row is missing, and duplicates were made",
 	Invariant: "at-most-once",
 	Scenario:  "duplicate-key-race",
+	Explore:   &Exploration{Case: "duplicates"},
 	Parts: func(p idempotency.Parts) idempotency.Parts {
 		p.Claimer = rowLockClaimer{reference(p)}
 		return p

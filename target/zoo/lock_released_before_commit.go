@@ -18,6 +18,7 @@ var lockReleasedBeforeCommit = Variant{
 	Seen:      "hyperledger-labs/fabric-smart-client#670: an advisory lock was released before commit or rollback",
 	Invariant: "at-most-once",
 	Scenario:  "duplicate-key-race",
+	Explore:   &Exploration{Case: "duplicates"},
 	Parts: func(p idempotency.Parts) idempotency.Parts {
 		p.Claimer = earlyReleaseClaimer{reference(p)}
 		return p

@@ -10,6 +10,7 @@ var markerMissing = Variant{
 	Seen:      "KeeperHub/keeperhub#1849: a replayed answer equals a fresh one byte for byte, and a client took it for one",
 	Invariant: "legal-transitions",
 	Scenario:  "duplicate-key-race",
+	Explore:   &Exploration{Case: "duplicates"},
 	Parts: func(p idempotency.Parts) idempotency.Parts {
 		p.Replayer = silentReplayer{}
 		return p

@@ -14,6 +14,7 @@ var missingRecordIsFresh = Variant{
 	Seen:      "Kinto/kinto#1525: the insert hits a conflict, the read after it finds no row, and the code did not expect that",
 	Invariant: "at-most-once",
 	Scenario:  "stale-heal",
+	Explore:   &Exploration{Case: "stale", Requests: 3},
 	Parts: func(p idempotency.Parts) idempotency.Parts {
 		p.Claimer = optimisticClaimer{reference(p)}
 		return p

@@ -14,6 +14,7 @@ var neverFreed = Variant{
 	Seen:      "akira-io/laravel-sisp#302: a key whose request died stayed in processing, and every later request was turned away",
 	Invariant: "recovers",
 	Scenario:  "worker-crash",
+	Explore:   &Exploration{Faults: []string{"cut-after"}},
 	Parts: func(p idempotency.Parts) idempotency.Parts {
 		p.Claimer = patientClaimer{reference(p)}
 		return p

@@ -10,6 +10,7 @@ var noBodyHash = Variant{
 	Seen:      "josipmusa/idempotency4j#12: a key reused with another body got the stored response",
 	Invariant: "mismatch-rejected",
 	Scenario:  "body-mismatch",
+	Explore:   &Exploration{Case: "mismatch"},
 	Parts: func(p idempotency.Parts) idempotency.Parts {
 		p.Matcher = keyOnlyMatcher{p.Matcher}
 		return p

@@ -14,6 +14,7 @@ var noFence = Variant{
 	Seen:      "brendanlong/lion-reader#917: a stalled worker whose job had been reclaimed took it back and wrote over the new owner",
 	Invariant: "zombie-fenced",
 	Scenario:  "zombie-worker",
+	Explore:   &Exploration{Case: "stalled"},
 	Parts: func(p idempotency.Parts) idempotency.Parts {
 		p.Completer = unfencedCompleter{p.Completer}
 		return p

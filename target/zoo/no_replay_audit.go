@@ -10,6 +10,7 @@ var noReplayAudit = Variant{
 	Seen:      "lakekeeper/lakekeeper#1995: retries answered from the record left nothing in the audit stream",
 	Invariant: "replay-audited",
 	Scenario:  "duplicate-key-race",
+	Explore:   &Exploration{Case: "duplicates"},
 	Parts: func(p idempotency.Parts) idempotency.Parts {
 		p.Auditor = businessOnlyAuditor{p.Auditor}
 		return p

@@ -15,6 +15,7 @@ var noSecondLook = Variant{
 	Seen:      "opensupplyhub/open-supply-hub#1165: two identical submissions pass the check; the cure repeats the check under the lock",
 	Invariant: "at-most-once",
 	Scenario:  "duplicate-key-race",
+	Explore:   &Exploration{Case: "duplicates"},
 	Parts: func(p idempotency.Parts) idempotency.Parts {
 		p.Claimer = singleCheckClaimer{reference(p)}
 		return p

@@ -14,6 +14,7 @@ var recordExpiresWithLock = Variant{
 	Seen:      "zenml-io/kitaru#876: keys are kept for 15 minutes, what request retries need, and any later retry creates everything anew",
 	Invariant: "retention",
 	Scenario:  "duplicate-key-race",
+	Explore:   &Exploration{Case: "duplicates"},
 	Parts: func(p idempotency.Parts) idempotency.Parts {
 		p.Claimer = shortLifetimeClaimer{reference(p)}
 		return p

@@ -16,6 +16,7 @@ var rerunAfterLostCommit = Variant{
 		"again",
 	Invariant: "at-most-once",
 	Scenario:  "commit-lost",
+	Explore:   &Exploration{Faults: []string{"cut-after"}},
 	Parts: func(p idempotency.Parts) idempotency.Parts {
 		p.Executor = rerunningExecutor{p.Executor}
 		return p

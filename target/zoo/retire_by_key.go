@@ -15,6 +15,7 @@ var retireByKey = Variant{
 	Seen:      "phpnode/YiiRedis#18: several clients detect an expired lock and all release it",
 	Invariant: "at-most-once",
 	Scenario:  "stale-heal",
+	Explore:   &Exploration{Case: "retried", Preemptions: 2},
 	Parts: func(p idempotency.Parts) idempotency.Parts {
 		p.Claimer = keyRetirer{reference(p)}
 		return p

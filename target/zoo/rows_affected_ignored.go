@@ -15,6 +15,7 @@ var rowsAffectedIgnored = Variant{
 	Seen:      "big-neon/bn-api#1622: an insert did nothing on conflict, its row count was not looked at, and several processes published the same event",
 	Invariant: "at-most-once",
 	Scenario:  "duplicate-key-race",
+	Explore:   &Exploration{Case: "duplicates"},
 	Parts: func(p idempotency.Parts) idempotency.Parts {
 		p.Claimer = readBackClaimer{reference(p)}
 		return p

@@ -14,6 +14,7 @@ var selectThenInsert = Variant{
 	Seen:      "zonelessdev/zoneless#134: two requests with one key pass the check before either has stored its record",
 	Invariant: "at-most-once",
 	Scenario:  "duplicate-key-race",
+	Explore:   &Exploration{Case: "duplicates"},
 	Parts: func(p idempotency.Parts) idempotency.Parts {
 		p.Claimer = selectingClaimer{reference(p)}
 		return p

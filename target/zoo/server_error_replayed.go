@@ -16,6 +16,7 @@ var serverErrorReplayed = Variant{
 	Seen:      "LabsCrypt/remitlend#1329: answers of 5xx are stored and given again to whoever retries",
 	Invariant: "recovers",
 	Scenario:  "handler-failure",
+	Explore:   &Exploration{Faults: []string{"cut-before"}},
 	Parts: func(p idempotency.Parts) idempotency.Parts {
 		p.Completer = everyAnswerCompleter{rows(p)}
 		return p

@@ -16,6 +16,7 @@ var sessionLockThroughPool = Variant{
 	Seen:      "heroku/pg_lock#2: through a pool two holders can get the same session lock, since it is re-entrant on one connection",
 	Invariant: "at-most-once",
 	Scenario:  "duplicate-key-race",
+	Explore:   &Exploration{Case: "duplicates", Shared: true, Preemptions: 2},
 	Parts: func(p idempotency.Parts) idempotency.Parts {
 		p.Claimer = sessionLockClaimer{reference(p)}
 		return p
@@ -50,7 +51,8 @@ func (c sessionLockClaimer) Claim(ctx context.Context, req *idempotency.Request)
 	return claim, nil
 }
 
-const unlockTime = 500 * time.Millisecond
+// unlockTime is a whole request's: an unlock that is given up leaves the key locked for good.
+const unlockTime = 2 * time.Second
 
 func (c sessionLockClaimer) unlock(ctx context.Context, name string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), unlockTime)

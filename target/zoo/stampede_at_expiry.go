@@ -16,6 +16,7 @@ var stampedeAtExpiry = Variant{
 	Seen:      "flyingsquirrel0419/layercache#65: when the leader failed, every waiter that timed out did the work, instead of one",
 	Invariant: "at-most-once",
 	Scenario:  "stale-heal",
+	Explore:   &Exploration{Case: "stale"},
 	Parts: func(p idempotency.Parts) idempotency.Parts {
 		p.Claimer = waitingClaimer{reference(p)}
 		return p

@@ -14,6 +14,7 @@ var statusCodeLost = Variant{
 	Seen:      "fullstackhero/docs#240: a 201 was replayed as a 200",
 	Invariant: "replay-fidelity",
 	Scenario:  "duplicate-key-race",
+	Explore:   &Exploration{Case: "duplicates"},
 	Parts: func(p idempotency.Parts) idempotency.Parts {
 		p.Replayer = bodyReplayer{p.Replayer}
 		return p

@@ -14,6 +14,7 @@ var thresholdTooShort = Variant{
 	Seen:      "KanishJebaMathewM/Truxify#5846: an idempotency lock of 10 s guarded a handler that may take 60 s",
 	Invariant: "legal-transitions",
 	Scenario:  "retry-storm",
+	Explore:   &Exploration{Case: "busy"},
 	Parts: func(p idempotency.Parts) idempotency.Parts {
 		p.Claimer = hastyClaimer{&idempotency.InsertClaimer{Store: reference(p).Store, StaleAfter: usualTime}}
 		return p

@@ -10,6 +10,7 @@ var tier1FailsOpen = Variant{
 	Seen:      "Dev1822/paySphere#1919: the middleware logs that its store is down and lets payroll requests through",
 	Invariant: "fail-closed",
 	Scenario:  "store-outage",
+	Explore:   &Exploration{Faults: []string{"cut-before"}, Invariant: "nothing-unclaimed"},
 	Parts: func(p idempotency.Parts) idempotency.Parts {
 		p.Outage = alwaysProceed{}
 		return p

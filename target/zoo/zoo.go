@@ -22,6 +22,9 @@ type Variant struct {
 	Seen string
 	// Invariant is what it breaks, by its name in contract section 8; Scenario is what must catch it.
 	Invariant, Scenario string
+	// Explore convicts it without luck. nil where neither an order of statements nor a failure at one shows the fault: it takes
+	// a second user, a switch, a clock, a spelling, a load.
+	Explore *Exploration
 	// Parts replaces one part.
 	Parts func(idempotency.Parts) idempotency.Parts
 	// Prepare changes the database before the variant serves, for variants that need another schema. It may run

@@ -21,34 +21,60 @@ import (
 type Case struct {
 	Name, Story string
 	actors      func(*Lab, Route) []explore.Actor
-	abandoned   bool   // a first request was sent long ago, and its answer never came
-	before      string // SQL that makes the rows of a schedule; $1 key, $2 user, $3 endpoint
-	erases      bool   // each schedule needs a user of its own
-	beside      bool   // one actor more acts beside the requests
-	threshold   bool   // claims go stale within a schedule
+	sent        time.Duration // a first request was sent so long ago, and its answer never came; 0 for none
+	before      string        // SQL that makes the rows of a schedule; $1 key, $2 user, $3 endpoint, $4 its TTL in seconds
+	completed   bool          // a first request was answered, and its record then grew old by the SQL of before
+	erases      bool          // each schedule needs a user of its own
+	beside      bool          // one actor more acts beside the requests
+	threshold   bool          // claims go stale within a schedule
 }
 
 // Cases are the constellations that can be explored.
 var Cases = []Case{
 	{Name: "duplicates", Story: "identical requests under one key", actors: duplicates},
 	{Name: "mismatch", Story: "a request, and other requests under its key", actors: mismatches},
-	{Name: "stale", Story: "identical requests under a key whose first claim was abandoned", actors: duplicates, before: staleSQL, abandoned: true},
+	{Name: "busy", Story: "identical requests under a key whose first request is still at work", actors: duplicates, before: busySQL, sent: busyFor},
+	{Name: "stale", Story: "identical requests under a key whose first claim was abandoned", actors: duplicates, before: staleSQL, sent: time.Hour},
+	{Name: "retried", Story: "the same, each request sent once more at once when its answer is not final", actors: retried, before: staleSQL, sent: time.Hour},
 	{Name: "stalled", Story: "identical requests, and a moment at which every claim in flight goes stale", actors: withTime, beside: true, threshold: true},
 	{Name: "cleanup", Story: "identical requests under an expired key, beside the cleanup command", actors: withCleanup, before: expiredSQL, beside: true},
+	{
+		Name: "cleanup-kept", Story: "identical requests under a completed key with half an hour to live, beside the cleanup command",
+		actors: withCleanup, before: agedSQL, completed: true, beside: true,
+	},
+	{
+		Name: "cleanup-busy", Story: "requests, sent twice, under a key whose first request is at work beyond the key's life, beside the cleanup command",
+		actors: retriedWithCleanup, before: overdueSQL, sent: busyFor, beside: true,
+	},
 	{Name: "erase", Story: "identical requests of a user, beside the command that erases them", actors: withErase, erases: true, beside: true},
 }
 
+// busyFor is how long a request has been at work that nothing may take for dead.
+const busyFor = 10 * time.Second
+
+// Of a first request that is said to have been sent, the record tells: it is that of the same request, by its hash, and has lived as long as
+// Case.sent says.
 const (
-	staleSQL = `
+	claimedSQL = `
 INSERT INTO idempotency_keys (idem_key, scope_user_id, scope_endpoint, request_hash, created_at, locked_at, expires_at)
 SELECT $1, $2, $3, COALESCE((SELECT request_hash FROM idempotency_keys WHERE scope_user_id = $2 AND scope_endpoint = $3 LIMIT 1), ''),
-       NOW() - INTERVAL '1 hour', NOW() - INTERVAL '1 hour', NOW() + INTERVAL '1 hour'`
+`
+	busySQL    = claimedSQL + `NOW() - INTERVAL '10 seconds', NOW() - INTERVAL '10 seconds', NOW() - INTERVAL '10 seconds' + make_interval(secs => $4)`
+	staleSQL   = claimedSQL + `NOW() - INTERVAL '1 hour', NOW() - INTERVAL '1 hour', NOW() - INTERVAL '1 hour' + make_interval(secs => $4)`
+	overdueSQL = claimedSQL + `NOW() - INTERVAL '1 hour' - make_interval(secs => $4), NOW() - INTERVAL '10 seconds', NOW() - INTERVAL '1 hour'`
 
 	expiredSQL = `
 INSERT INTO idempotency_keys (idem_key, scope_user_id, scope_endpoint, request_hash, status, response_code, response_body,
                               created_at, locked_at, expires_at)
 SELECT $1, $2, $3, COALESCE((SELECT request_hash FROM idempotency_keys WHERE scope_user_id = $2 AND scope_endpoint = $3 LIMIT 1), ''),
-       'completed', 201, '{}', NOW() - INTERVAL '2 days', NOW() - INTERVAL '2 days', NOW() - INTERVAL '1 day'`
+       'completed', 201, '{}', NOW() - INTERVAL '1 day' - make_interval(secs => $4), NOW() - INTERVAL '1 day' - make_interval(secs => $4),
+       NOW() - INTERVAL '1 day'`
+
+	agedSQL = `
+UPDATE idempotency_keys
+SET created_at = NOW() + INTERVAL '30 minutes' - make_interval(secs => $4), locked_at = NOW() + INTERVAL '30 minutes' - make_interval(secs => $4),
+    expires_at = NOW() + INTERVAL '30 minutes'
+WHERE idem_key = $1 AND scope_user_id = $2 AND scope_endpoint = $3`
 )
 
 func findCase(name string) (Case, error) {
@@ -73,12 +99,15 @@ func (l *Lab) scenario() (explore.Scenario, error) {
 	if err != nil {
 		return explore.Scenario{}, err
 	}
+	var first firsts
 	return explore.Scenario{
 		Name:   l.name(c),
 		Actors: c.actors(l, route),
-		Fresh:  func(ctx context.Context) (explore.Case, error) { return l.fresh(ctx, c) },
+		Fresh: func(ctx context.Context) (explore.Case, error) {
+			return l.fresh(ctx, c, func(cs explore.Case) { first.put(l.patient().Actor("first", "", route.request).Act(ctx, cs)) })
+		},
 		Judge: func(ctx context.Context, cs explore.Case, plays []explore.Play) (schedule.Outcome, error) {
-			beside := explore.Beside{Plays: c.past(cs, route), Events: c.erased(cs, plays)}
+			beside := explore.Beside{Plays: append(first.get(cs.Key), c.past(cs, route)...), Events: c.erased(cs, plays)}
 			if !c.erases { // nobody is left to ask again
 				plays = l.again(ctx, cs, route, plays)
 			}
@@ -87,17 +116,16 @@ func (l *Lab) scenario() (explore.Scenario, error) {
 	}, nil
 }
 
-// past is what had happened under the key before the schedule began.
+// past is what had happened under the key before the schedule began, where only its record tells of it.
 func (c Case) past(cs explore.Case, r Route) []explore.Play {
-	if !c.abandoned {
+	if c.sent == 0 {
 		return nil
 	}
-	const sent, hungUp = -int64(time.Hour), -int64(59 * time.Minute)
 	return []explore.Play{{
 		Answer: schedule.Answer{Class: explore.Lost},
 		Sent: []explore.Attempt{{
 			Method: r.request.Method, Path: r.request.Path, Body: r.request.Body, Request: r.request.Meaning, Key: cs.Key,
-			SentNS: sent, DoneNS: hungUp, Replica: 1,
+			SentNS: -int64(c.sent), DoneNS: -int64(c.sent - c.sent/10), Replica: 1,
 		}},
 	}}
 }
@@ -132,7 +160,8 @@ func (l *Lab) freshKey() explore.Case {
 	return explore.Case{Began: time.Now(), Key: uuid.NewString(), User: user.ID, Token: user.Token}
 }
 
-func (l *Lab) fresh(ctx context.Context, c Case) (explore.Case, error) {
+// fresh makes the key of a schedule; complete sends its first request, where the case has one that was answered.
+func (l *Lab) fresh(ctx context.Context, c Case, complete func(explore.Case)) (explore.Case, error) {
 	out := l.freshKey()
 	if c.erases {
 		l.users++
@@ -142,15 +171,14 @@ func (l *Lab) fresh(ctx context.Context, c Case) (explore.Case, error) {
 		user := l.fixture.Users[l.users]
 		out.User, out.Token = user.ID, user.Token
 	}
+	if c.completed {
+		complete(out)
+	}
 	if c.before == "" {
 		return out, nil
 	}
-	return out, l.execute(ctx, c.before, out.Key, out.User, l.endpoint())
-}
-
-func (l *Lab) endpoint() string {
 	route, _ := l.contract().Route(l.opts.Route) // checked when the lab was opened
-	return route.Scope()
+	return out, l.execute(ctx, c.before, out.Key, out.User, route.Scope(), route.TTL.Seconds())
 }
 
 func (l *Lab) execute(ctx context.Context, sql string, args ...any) error {
@@ -176,6 +204,28 @@ func duplicates(l *Lab, r Route) (out []explore.Actor) {
 	return out
 }
 
+// retried are clients that do as a 409 says, without waiting.
+func retried(l *Lab, r Route) []explore.Actor {
+	actors := duplicates(l, r)
+	for n := range actors {
+		once, client := actors[n].Act, l.client(n)
+		actors[n].Act = func(ctx context.Context, c explore.Case) explore.Play {
+			play := once(ctx, c)
+			if client.Final(play.Sent[0]) {
+				return play
+			}
+			again := once(ctx, c)
+			again.Sent = append(play.Sent, again.Sent...)
+			return again
+		}
+	}
+	return actors
+}
+
+func retriedWithCleanup(l *Lab, r Route) []explore.Actor {
+	return append(retried(l, r), l.cleanupActor())
+}
+
 func mismatches(l *Lab, r Route) []explore.Actor {
 	out := []explore.Actor{l.client(0).Actor("request", "", r.request)}
 	for n := 1; n < l.requests(); n++ {
@@ -185,7 +235,11 @@ func mismatches(l *Lab, r Route) []explore.Actor {
 }
 
 func withCleanup(l *Lab, r Route) []explore.Actor {
-	return append(duplicates(l, r), l.commandActor("cleanup", func(explore.Case) []string { return []string{"cleanup"} }))
+	return append(duplicates(l, r), l.cleanupActor())
+}
+
+func (l *Lab) cleanupActor() explore.Actor {
+	return l.commandActor("cleanup", func(explore.Case) []string { return []string{"cleanup"} })
 }
 
 func withErase(l *Lab, r Route) []explore.Actor {

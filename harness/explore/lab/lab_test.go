@@ -84,8 +84,11 @@ func TestTheReferenceIsCleanInEveryCase(t *testing.T) {
 		}
 		t.Run(c.Name, func(t *testing.T) {
 			o := reduced
-			if (lab.Options{Case: c.Name}).Actors() > 2 {
+			switch {
+			case (lab.Options{Case: c.Name}).Actors() > 2:
 				o.Preemptions = 1
+			case c.Name == "retried": // twice the statements
+				o.Preemptions = 2
 			}
 			clean(t, search(t, open(t, lab.Options{Case: c.Name}), o))
 		})
@@ -171,12 +174,16 @@ func TestBrokenVariantsAreConvicted(t *testing.T) {
 
 func TestTheReferenceSurvivesEveryCrashPoint(t *testing.T) {
 	for _, o := range []lab.CrashOptions{{}, {Cross: true}, {Replayed: true}} {
-		survives(t, o)
+		survives(t, o, 5*12)
 	}
 }
 
+func TestTheReferenceSurvivesStatementsThatHang(t *testing.T) {
+	survives(t, lab.CrashOptions{Faults: []string{"hang"}}, 5)
+}
+
 // survives wants every point struck and nothing violated.
-func survives(t *testing.T, o lab.CrashOptions) {
+func survives(t *testing.T, o lab.CrashOptions, points int) {
 	t.Helper()
 	got, err := open(t, lab.Options{StaleAfter: 300 * time.Millisecond, Deadline: 2 * time.Second}).Crash(t.Context(), o)
 	if err != nil {
@@ -187,7 +194,7 @@ func survives(t *testing.T, o lab.CrashOptions) {
 			t.Errorf("%s at step %d: saw %s, then %s: %v", p.Fault, p.Step, p.Saw, p.Final, p.Outcome.Violated)
 		}
 	}
-	if got.Exit() != 0 || len(got.Points) < 5*12 {
+	if got.Exit() != 0 || len(got.Points) < points {
 		t.Errorf("%s: %d points; open %q", got.Name, len(got.Points), got.Open)
 	}
 	t.Logf("%s: %d points in %v", got.Name, len(got.Points), got.Took.Round(time.Millisecond))
@@ -205,7 +212,22 @@ func TestACompletionAfterTheCommitIsConvictedByItsCrashPoints(t *testing.T) {
 	}
 }
 
+func TestNothingStrikesAfterTheFirstViolation(t *testing.T) {
+	l := open(t, lab.Options{Variant: "tier1-fails-open", StaleAfter: 300 * time.Millisecond, Deadline: 2 * time.Second})
+	got, err := l.Crash(t.Context(), lab.CrashOptions{Faults: []string{"cut-before", "cut-after"}, First: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := got.Points[len(got.Points)-1]
+	if got.Violating != 1 || len(last.Outcome.Violated) == 0 || last.Fault != "cut-before" || len(got.Points) >= len(got.Steps) {
+		t.Errorf("%d of %d points violate, the last is %s at step %d of %d", got.Violating, len(got.Points), last.Fault, last.Step, len(got.Steps))
+	}
+}
+
 func TestWhatCannotBeExploredIsRefused(t *testing.T) {
+	if err := (lab.CrashOptions{Faults: []string{"nothing"}}).Validate(); err == nil {
+		t.Error("an unknown fault was accepted")
+	}
 	for _, o := range []lab.Options{{Case: "nothing"}, {Route: "nowhere"}, {Requests: 9}, {Isolation: "some"}} {
 		if err := o.Validate(); err == nil {
 			t.Errorf("%+v was accepted", o)

@@ -33,6 +33,12 @@ func WriteCrashes(w io.Writer, r schedule.CrashResult) error {
 			fmt.Fprintf(&b, "  %s\n", line)
 		}
 	}
+	for _, note := range r.Notes {
+		for _, line := range wrapped("note: "+note, columns-2, 4) {
+			fmt.Fprintf(&b, "  %s\n", line)
+		}
+	}
+	writeNotJudged(&b, r.NotJudged)
 	fmt.Fprintf(&b, "%s\n", r.Sentence())
 	_, err := w.Write(b.Bytes())
 	return err

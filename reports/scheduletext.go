@@ -198,6 +198,7 @@ func WriteExploration(w io.Writer, r schedule.Result) error {
 			}
 		}
 	}
+	writeNotJudged(&b, r.NotJudged)
 	for _, v := range r.Afterwards {
 		for _, line := range wrapped("VIOLATED "+v.Invariant+" after all schedules: "+v.Sentence, columns-2, 4) {
 			fmt.Fprintf(&b, "  %s\n", line)
@@ -206,4 +207,12 @@ func WriteExploration(w io.Writer, r schedule.Result) error {
 	fmt.Fprintf(&b, "%s\n", r.Sentence())
 	_, err := w.Write(b.Bytes())
 	return err
+}
+
+func writeNotJudged(b *bytes.Buffer, list []string) {
+	for _, why := range list {
+		for i, line := range wrapped("not judged: "+why, columns-4, 4) {
+			fmt.Fprintf(b, "%s%s\n", strings.Repeat(" ", 2+2*min(i, 1)), line)
+		}
+	}
 }

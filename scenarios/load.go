@@ -1,18 +1,16 @@
 package scenarios
 
 import (
-	"bytes"
 	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml"
+	"github.com/idemstorm/idemstorm/harness/specfile"
 )
 
 //go:embed *.yaml
@@ -94,61 +92,13 @@ func Load(file string) (Scenario, error) {
 
 // Parse reads a scenario from data; name stands for the file in errors, which read "file:line:column: what is wrong".
 func Parse(name string, data []byte) (Scenario, error) {
-	s, err := decode(data)
-	if err != nil {
-		return Scenario{}, fmt.Errorf("%s:%s", name, syntaxError(err))
+	var s Scenario
+	if err := specfile.Decode(name, data, &s); err != nil {
+		return Scenario{}, err
 	}
 	s = s.complete()
 	if err := s.Validate(); err != nil {
-		return Scenario{}, fmt.Errorf("%s:%s: %w", name, position(data, err), err)
+		return Scenario{}, specfile.Place(name, data, err)
 	}
 	return s, nil
-}
-
-// decode survives the YAML library's panics on some nonsense, which must not be a user's first impression.
-func decode(data []byte) (s Scenario, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("this is not YAML that can be read: %v", v)
-		}
-	}()
-	err = yaml.UnmarshalWithOptions(data, &s, yaml.Strict())
-	return s, err
-}
-
-var annotated = regexp.MustCompile(`^\[(\d+:\d+)\] (.*)`)
-
-// syntaxError turns the YAML library's "[line:column] message" and excerpt into one line.
-func syntaxError(err error) string {
-	first, _, _ := strings.Cut(yaml.FormatError(err, false, false), "\n")
-	if m := annotated.FindStringSubmatch(first); m != nil {
-		return m[1] + ": " + m[2]
-	}
-	return "1:1: " + first
-}
-
-// position finds the line of the field that err begins with; of a field that is not in the file, the line of what should hold it.
-func position(data []byte, err error) string {
-	field, _, _ := strings.Cut(err.Error(), ":")
-	for field != "" {
-		if at, ok := lookUp(data, field); ok {
-			return at
-		}
-		field = field[:max(0, strings.LastIndexAny(field, ".["))]
-	}
-	return "1:1"
-}
-
-func lookUp(data []byte, field string) (at string, ok bool) {
-	defer func() { ok = ok && recover() == nil }()
-	p, err := yaml.PathString("$." + field)
-	if err != nil {
-		return "", false
-	}
-	node, err := p.ReadNode(bytes.NewReader(data))
-	if err != nil || node == nil {
-		return "", false
-	}
-	pos := node.GetToken().Position
-	return fmt.Sprintf("%d:%d", pos.Line, pos.Column), true
 }

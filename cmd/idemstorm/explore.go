@@ -1,11 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,6 +21,8 @@ import (
 
 // exploreFlags are what explore takes.
 type exploreFlags struct {
+	target      string // a target file; "" explores the bundled server
+	foreign     lab.ForeignOptions
 	lab         lab.Options
 	search      explore.Options
 	replicas    int
@@ -42,6 +44,8 @@ draws that schedule, result.json, and schedule.json, which --replay plays again.
 With --crash-points every statement of one request fails instead, in every way: the connection is cut before and after it,
 the database answers with an error, the server or PostgreSQL is killed. Then the same request is sent until its fate is known.
 
+With --target it is your own server, in any language, as a file describes it, on a throwaway database.
+
 Exit codes: 0 no order breaks an invariant; 1 one does; 2 usage; 3 the server or its database could not be started;
 5 nothing broken was seen, and something kept it from being every order.`
 
@@ -55,6 +59,7 @@ func newExploreCommand() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
+	flags.StringVar(&f.target, "target", "", "explore the server that this file describes (docs/target-file.md)")
 	flags.StringVar(&f.lab.Variant, "variant", "", "explore this broken variant")
 	flags.StringVar(&f.lab.Case, "case", "duplicates", "what meets: "+caseNames())
 	flags.StringVar(&f.lab.Route, "route", "order", "route that the requests take: order, checkout")
@@ -103,6 +108,9 @@ func (f *exploreFlags) complete(cmd *cobra.Command) error {
 	f.lab.Shared = f.replicas == 1
 	f.command = commandAgain(cmd)
 	f.search.Reduce, f.search.Symmetry = !f.noReduction, !f.noReduction
+	if f.target != "" {
+		return f.completeForeign(cmd)
+	}
 	if !cmd.Flags().Changed("preemptions") && f.lab.Actors() <= 2 {
 		f.search.Preemptions = schedule.Unbounded
 	}
@@ -119,18 +127,21 @@ const (
 )
 
 func runExplore(ctx context.Context, w io.Writer, f exploreFlags, cmd *cobra.Command) error {
-	if err := f.complete(cmd); err != nil {
-		return exitWith(exitUsage, err)
-	}
 	var saved *schedule.Schedule
 	if f.replay != "" {
 		var err error
 		if saved, err = schedule.Load(f.replay); err != nil {
 			return exitWith(exitUsage, err)
 		}
-		f.lab = f.lab.FromSetup(saved.Setup)
+		f.target = cmp.Or(f.target, saved.Setup["target"])
 	}
-	l, clean, err := openLab(ctx, f.lab)
+	if err := f.complete(cmd); err != nil {
+		return exitWith(exitUsage, err)
+	}
+	if saved != nil {
+		f.lab, f.foreign = f.lab.FromSetup(saved.Setup), f.foreign.FromSetup(saved.Setup)
+	}
+	l, clean, err := f.open(ctx)
 	if err != nil {
 		return exitWith(exitUnreachable, err)
 	}
@@ -152,23 +163,7 @@ func runExplore(ctx context.Context, w io.Writer, f exploreFlags, cmd *cobra.Com
 	return nil
 }
 
-// openLab starts a lab on this very binary, in a folder that clean removes.
-func openLab(ctx context.Context, o lab.Options) (l *lab.Lab, clean func() error, err error) {
-	if o.Exe == "" {
-		if o.Exe, err = os.Executable(); err != nil {
-			return nil, nil, fmt.Errorf("find this program: %w", err)
-		}
-	}
-	if o.Dir, err = os.MkdirTemp("", "idemstorm-explore-"); err != nil {
-		return nil, nil, fmt.Errorf("make a folder for the servers' logs: %w", err)
-	}
-	if l, err = lab.Open(ctx, o); err != nil {
-		return nil, nil, errors.Join(err, os.RemoveAll(o.Dir))
-	}
-	return l, func() error { return errors.Join(l.Close(ctx), os.RemoveAll(o.Dir)) }, nil
-}
-
-func exploreAll(ctx context.Context, w io.Writer, l *lab.Lab, f exploreFlags) (code int, err error) {
+func exploreAll(ctx context.Context, w io.Writer, l explorable, f exploreFlags) (code int, err error) {
 	result, err := l.Explore(ctx, f.search)
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return 0, err
@@ -180,7 +175,7 @@ func exploreAll(ctx context.Context, w io.Writer, l *lab.Lab, f exploreFlags) (c
 	return result.Exit(), errors.Join(saveExploration(f.out, result), showExploration(w, result, f))
 }
 
-func crashAll(ctx context.Context, w io.Writer, l *lab.Lab, f exploreFlags) (code int, err error) {
+func crashAll(ctx context.Context, w io.Writer, l explorable, f exploreFlags) (code int, err error) {
 	result, err := l.Crash(ctx, f.strike)
 	if err != nil {
 		return 0, err
@@ -222,7 +217,7 @@ func showPlace(w io.Writer, dir string) error {
 }
 
 // replaySchedule plays a saved schedule again. One that does not fit any more is inconclusive, not clean.
-func replaySchedule(ctx context.Context, w io.Writer, l *lab.Lab, s *schedule.Schedule, f exploreFlags) (code int, err error) {
+func replaySchedule(ctx context.Context, w io.Writer, l explorable, s *schedule.Schedule, f exploreFlags) (code int, err error) {
 	scenario, err := l.Scenario()
 	if err != nil {
 		return 0, err

@@ -60,7 +60,7 @@ Exit codes: 0 every variant was convicted, by the same counterexample in every r
 }
 
 func runZooExplore(ctx context.Context, w io.Writer, f zooExploreFlags, names []string) error {
-	variants, err := explorable(names)
+	variants, err := chooseExplorable(names)
 	if err != nil {
 		return exitWith(verdict.ExitUsage, err)
 	}
@@ -108,8 +108,8 @@ func (f zooExploreFlags) hold(ctx context.Context, w io.Writer, variants []zoo.V
 	return wrong, errors.Join(err, unshown)
 }
 
-// explorable are the variants that exploration convicts, or those of them that are named.
-func explorable(names []string) (out []zoo.Variant, err error) {
+// chooseExplorable are the variants that exploration convicts, or those of them that are named.
+func chooseExplorable(names []string) (out []zoo.Variant, err error) {
 	chosen, err := chooseVariants(names)
 	if err != nil {
 		return nil, err

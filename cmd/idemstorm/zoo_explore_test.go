@@ -53,11 +53,11 @@ func TestExplorationsAreWhatTheCommandTakes(t *testing.T) {
 }
 
 func TestAVariantThatNoOrderShowsIsSentToItsScenario(t *testing.T) {
-	_, err := explorable([]string{"replay-past-gate"})
+	_, err := chooseExplorable([]string{"replay-past-gate"})
 	if err == nil || !strings.Contains(err.Error(), "idemstorm zoo run replay-past-gate") {
-		t.Errorf("explorable: %v", err)
+		t.Errorf("chooseExplorable: %v", err)
 	}
-	all, err := explorable(nil)
+	all, err := chooseExplorable(nil)
 	if err != nil || len(all) < 30 {
 		t.Errorf("%d variants, %v", len(all), err)
 	}

@@ -13,7 +13,7 @@ var ackedDurable = Invariant{
 	Needs:   []Need{NeedBacking},
 	judge: func(ix *index, s *sheet) {
 		for _, sc := range ix.scopes {
-			if sc.route == nil || sc.any(contract.AnswerFresh, contract.AnswerReplay) == nil {
+			if sc.route == nil || sc.any(contract.AnswerFresh, contract.AnswerReplay, contract.AnswerDone) == nil {
 				continue
 			}
 			if sc.route.Evidence.Orders > 0 && ix.set.Orders != nil {
@@ -58,7 +58,7 @@ func (s *scope) judgeCharged(sh *sheet) {
 }
 
 func (s *scope) unbacked(list []execution, seen string) (v violation) {
-	acked := s.any(contract.AnswerFresh, contract.AnswerReplay)
+	acked := s.any(contract.AnswerFresh, contract.AnswerReplay, contract.AnswerDone)
 	v = s.violation(fmt.Sprintf("%s was acknowledged with %d, and behind it there is this: %s.", s, acked.status, seen), acked)
 	v.Rows = shownRows(list)
 	v.Expected = fmt.Sprintf("exactly 1 execution (%d order rows, charge: %t)", s.route.Evidence.Orders, s.route.Evidence.Charge)

@@ -42,7 +42,7 @@ func (a *attempt) returned() bool { return a.out == history.Returned }
 
 // acked says whether the client was told that the action is done.
 func (a *attempt) acked() bool {
-	return a.answer == contract.AnswerFresh || a.answer == contract.AnswerReplay
+	return a.answer == contract.AnswerFresh || a.answer == contract.AnswerReplay || a.answer == contract.AnswerDone
 }
 
 // open says whether the attempt may take effect after its end: the client does not know what the server still does.
@@ -98,7 +98,7 @@ func (s *scope) undisturbed() bool {
 
 // mayClaim says whether the attempt may have taken the key.
 func (a *attempt) mayClaim() bool {
-	return a.open() || a.answer == contract.AnswerFresh || a.answer == contract.AnswerRejected
+	return a.open() || a.answer == contract.AnswerFresh || a.answer == contract.AnswerDone || a.answer == contract.AnswerRejected
 }
 
 // firstSent is when the scope's first attempt was sent; forever without one.

@@ -69,6 +69,10 @@ func (inv Invariant) find(ix *index, claimed bool) verdict.Finding {
 	if claimed {
 		f.Status = verdict.Inconclusive
 	}
+	if why, unstated := ix.contract.Unstated[inv.ID]; unstated {
+		f.Why = why
+		return f
+	}
 	for _, need := range inv.Needs {
 		if !need.Has(ix.set) {
 			f.Why = fmt.Sprintf("no %s named", need.Name)

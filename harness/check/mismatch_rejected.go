@@ -53,7 +53,7 @@ func (ix *index) judgeMismatch(sc *scope, s *sheet) {
 		s.violate(v)
 		return
 	}
-	if a := sc.any(contract.AnswerFresh); winner == nil && a != nil {
+	if a := sc.any(contract.AnswerFresh, contract.AnswerDone); winner == nil && a != nil {
 		winner = a.op
 	}
 	if a := sc.any(contract.AnswerReplay); winner == nil && a != nil {

@@ -22,12 +22,16 @@ const (
 	AnswerGated          Answer = "gated"           // refused by a closed gate
 	AnswerRejected       Answer = "rejected"        // another 4xx: the action was refused, or the request was bad
 	AnswerFailed         Answer = "failed"          // another 5xx: the action failed, or its outcome is not known
+
+	// Of a service whose answers say less than the contract's (see Service).
+	AnswerDone    Answer = "done"    // 2xx, fresh or a replay
+	AnswerRefused Answer = "refused" // 4xx of any kind: the action was refused, or the key is in use
 )
 
 // Final reports whether a client may stop asking after this answer: the key's fate is decided.
 func (a Answer) Final() bool {
 	switch a {
-	case AnswerFresh, AnswerReplay, AnswerMismatch, AnswerPreviousFailed, AnswerMalformed, AnswerRejected:
+	case AnswerFresh, AnswerReplay, AnswerDone, AnswerMismatch, AnswerPreviousFailed, AnswerMalformed, AnswerRejected:
 		return true
 	}
 	return false

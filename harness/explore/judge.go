@@ -28,6 +28,8 @@ type Judge struct {
 	// Recovery bounds the time from the end of a fault to the last key's final answer. Zero says that keys were given no
 	// time to settle: a schedule alone is over in milliseconds, and whether a key recovers later is not for it to say.
 	Recovery time.Duration
+	// RowName is what rows call a key; nil for the key itself.
+	RowName func(key string) string
 
 	mu   sync.Mutex // guards conn
 	conn *pgx.Conn
@@ -159,5 +161,12 @@ func (j *Judge) read(ctx context.Context, key string) (keyRows, error) {
 		}
 		j.conn = conn
 	}
-	return readKey(ctx, j.conn, j.Queries, key)
+	if j.RowName == nil {
+		return readKey(ctx, j.conn, j.Queries, key)
+	}
+	rows, err := readKey(ctx, j.conn, j.Queries, j.RowName(key))
+	for i := range rows.set.Orders {
+		rows.set.Orders[i].Key = key
+	}
+	return rows, err
 }

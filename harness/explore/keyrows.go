@@ -112,7 +112,7 @@ func parseRow(object string) (row, error) {
 }
 
 // shownColumns are what a counterexample shows; the rest is the same for all, or noise.
-var shownColumns = []string{"id", "status", "symbol", "side", "quantity", "amount_cents", "action", "code"}
+var shownColumns = []string{"id", "status", "symbol", "side", "quantity", "amount_cents", "action", "code", "row"}
 
 func (r row) telling() string {
 	var parts []string

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -114,6 +115,13 @@ func (p *playing) hold(g *gate, step *pgwire.Step) *holding {
 	described, counts := s.describe(step, p.stage)
 	if !counts || p.open {
 		return nil
+	}
+	if p.stage.own.heard(described.SQL) {
+		p.doubt("the server issues this on its own, beside requests, and it passed unheld: " + strings.Join(strings.Fields(described.SQL), " "))
+		return nil
+	}
+	if s.closed(step) {
+		p.doubt("by the simple protocol, the race inside one statement that reads and writes is not opened: " + strings.Join(strings.Fields(described.SQL), " "))
 	}
 	actor, ok := p.attribute(g, w)
 	if !ok {

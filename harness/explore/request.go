@@ -19,6 +19,20 @@ type Request struct {
 	Method, Path, Body string
 	Meaning            string // equal for requests that ask for the same, whatever their spelling
 	ContentType        string // default application/json
+	// Sign sets all headers instead, where the key travels otherwise than in Idempotency-Key.
+	Sign func(h http.Header, c Case)
+}
+
+func (r Request) sign(h http.Header, c Case) {
+	if r.Sign != nil {
+		r.Sign(h, c)
+		return
+	}
+	h.Set("Idempotency-Key", c.Key)
+	h.Set("Content-Type", orJSON(r.ContentType))
+	if c.Token != "" {
+		h.Set("Authorization", "Bearer "+c.Token)
+	}
 }
 
 // Client sends requests to one replica. It opens a connection for each, so that a server that was killed costs no stale one.
@@ -41,7 +55,7 @@ func (c *Client) Close() { c.HTTP.CloseIdleConnections() }
 func (c *Client) Actor(name, class string, r Request) Actor {
 	return Actor{Name: name, Class: class, Act: func(ctx context.Context, cs Case) Play {
 		a := c.Send(ctx, cs, r)
-		return Play{Answer: c.answer(a), Sent: []Attempt{a}}
+		return c.Play(a)
 	}}
 }
 
@@ -55,11 +69,7 @@ func (c *Client) Send(ctx context.Context, cs Case, r Request) (a Attempt) {
 		return a
 	}
 	req.GetBody = nil // the transport must not send twice what was asked once
-	req.Header.Set("Idempotency-Key", cs.Key)
-	req.Header.Set("Content-Type", orJSON(r.ContentType))
-	if cs.Token != "" {
-		req.Header.Set("Authorization", "Bearer "+cs.Token)
-	}
+	r.sign(req.Header, cs)
 	resp, err := c.HTTP.Do(req)
 	if err != nil {
 		return a
@@ -115,8 +125,9 @@ func (c *Client) Settle(ctx context.Context, cs Case, r Request, give time.Durat
 // Final tells whether an attempt decided its key's fate.
 func (c *Client) Final(a Attempt) bool { return contract.Answer(c.Class(a)).Final() }
 
-func (c *Client) answer(a Attempt) schedule.Answer {
-	return schedule.Answer{Status: a.Status, Class: c.Class(a), Body: string(a.Answer)}
+// Play is an actor's part that consists of one attempt.
+func (c *Client) Play(a Attempt) Play {
+	return Play{Answer: schedule.Answer{Status: a.Status, Class: c.Class(a), Body: string(a.Answer)}, Sent: []Attempt{a}}
 }
 
 // Class names an attempt's answer by the contract, or Lost.

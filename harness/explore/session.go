@@ -40,7 +40,7 @@ func (s *session) describe(step *pgwire.Step, stage *Stage) (out schedule.Step, 
 	case step.Kind == pgwire.Sync:
 		out = schedule.Step{Kind: schedule.Commit, Footprint: s.flushed}
 		return out, s.pending
-	case allEmpty(step.Executes):
+	case allEmpty(step.Executes), idle(step):
 		return out, false
 	}
 	out = schedule.Step{Kind: schedule.Statement, SQL: step.SQL()}

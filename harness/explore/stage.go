@@ -48,6 +48,7 @@ type Stage struct {
 	gates   int
 	sharing bool // there is a gate that several actors use
 	current atomic.Pointer[playing]
+	own     background
 	number  int
 }
 
@@ -99,6 +100,7 @@ func (g *gate) wire(step *pgwire.Step) wire { return wire{g.number, step.Conn.ID
 func (g *gate) Decide(ctx context.Context, step *pgwire.Step) pgwire.Action {
 	p := g.stage.current.Load()
 	if p == nil {
+		g.stage.own.hear(step)
 		return pgwire.Action{}
 	}
 	return p.decide(ctx, g, step)

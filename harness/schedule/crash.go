@@ -28,6 +28,8 @@ type CrashResult struct {
 	Points    []CrashPoint  `json:"points"`
 	Violating int           `json:"violating"`
 	Open      []string      `json:"open,omitempty"`
+	Notes     []string      `json:"notes,omitempty"`      // what is worth knowing, and weakens nothing
+	NotJudged []string      `json:"not_judged,omitempty"` // invariants that no point was judged by, with why
 	Took      time.Duration `json:"took_ns"`
 	Command   string        `json:"command,omitempty"` // strikes again
 }

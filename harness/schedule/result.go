@@ -22,6 +22,7 @@ type Result struct {
 	Outcomes    []OutcomeCount `json:"outcomes"`
 	Afterwards  []Violation    `json:"afterwards,omitempty"` // of all schedules together, where no single one shows it
 	Open        []string       `json:"open,omitempty"`       // what leaves the claim open, each once
+	NotJudged   []string       `json:"not_judged,omitempty"` // invariants that no schedule was judged by, with why
 	Took        time.Duration  `json:"took_ns"`
 	Schedule    *Schedule      `json:"counterexample,omitempty"` // of the first violation, shortened
 	Command     string         `json:"command,omitempty"`        // explores again

@@ -17,6 +17,7 @@ import (
 type Command struct {
 	Path string
 	Args []string
+	Dir  string   // to start in; "" is the harness's own
 	Env  []string // beside the harness's own environment
 	Log  string   // file that takes stdout and stderr, appended
 }
@@ -38,6 +39,7 @@ func Launch(c Command) (*Process, error) {
 	defer log.Close()
 	cmd := exec.Command(c.Path, c.Args...)
 	cmd.Env = append(os.Environ(), c.Env...)
+	cmd.Dir = c.Dir
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	p := &Process{cmd: cmd, done: make(chan struct{})}
@@ -105,8 +107,13 @@ func (p *Process) Resume() error { return p.signal(syscall.SIGCONT) }
 
 // Stop asks the child to end (SIGTERM), and kills it after grace or when ctx ends.
 func (p *Process) Stop(ctx context.Context, grace time.Duration) error {
+	return p.StopBy(ctx, syscall.SIGTERM, grace)
+}
+
+// StopBy is Stop by another signal.
+func (p *Process) StopBy(ctx context.Context, sig syscall.Signal, grace time.Duration) error {
 	_ = p.Resume() // a paused child would not see the request
-	if err := p.signal(syscall.SIGTERM); err != nil {
+	if err := p.signal(sig); err != nil {
 		return err
 	}
 	timer := time.NewTimer(grace)
@@ -120,10 +127,16 @@ func (p *Process) Stop(ctx context.Context, grace time.Duration) error {
 	return p.Kill()
 }
 
-// signal sends sig; a child that has ended already is no error.
-func (p *Process) signal(sig os.Signal) error {
-	err := p.cmd.Process.Signal(sig)
-	if err == nil || errors.Is(err, os.ErrProcessDone) {
+// signal sends sig to the child and to what it has started in its group, such as the server behind a shell or npm; a child that has
+// ended already is no error.
+func (p *Process) signal(sig syscall.Signal) error {
+	select {
+	case <-p.done: // its number may be another's by now
+		return nil
+	default:
+	}
+	err := unix.Kill(-p.PID(), sig)
+	if err == nil || errors.Is(err, unix.ESRCH) {
 		return nil
 	}
 	return fmt.Errorf("signal %v to process %d: %w", sig, p.PID(), err)

@@ -126,8 +126,11 @@ func (s *session) closed(step *pgwire.Step) bool {
 	return false
 }
 
-// mayRace tells what is not understood and may run a program in the database, or several statements.
+// mayRace tells what is not understood and may run a program in the database, or several statements. To sleep there is no race.
 func mayRace(ts []token) bool {
+	if len(ts) > 1 && ts[0].is("select") && ts[1].is("pg_sleep") && !slices.ContainsFunc(ts, func(t token) bool { return t.is(";", ",", "from") }) {
+		return false
+	}
 	return ts[0].is("select", "with", "insert", "update", "delete", "merge", "call", "do") ||
 		slices.ContainsFunc(ts[:len(ts)-1], func(t token) bool { return t.is(";") })
 }

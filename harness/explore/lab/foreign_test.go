@@ -90,6 +90,7 @@ const (
 )
 
 func TestARightServiceOfSomebodyElsesIsCleanAndComplete(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name    string
 		changes []string
@@ -109,6 +110,7 @@ func TestARightServiceOfSomebodyElsesIsCleanAndComplete(t *testing.T) {
 }
 
 func TestABrokenServiceOfSomebodyElsesIsConvictedWithACounterexampleThatReplays(t *testing.T) {
+	t.Parallel()
 	for name, way := range map[string]string{
 		"extended protocol": checkThenInsert,
 		"simple protocol":   strings.Replace(checkThenInsert, "]", simple, 1),
@@ -167,6 +169,7 @@ func withoutKeys(lines []string) (out []string) {
 
 // Jobs beside requests do not wreck a search: what is broken is found all the same, and what is right is not called clean.
 func TestAServiceWithJobsOfItsOwnIsExploredAndTheClaimLeftOpen(t *testing.T) {
+	t.Parallel()
 	busy := func(way string) subject.Target {
 		return orders(t, inTransaction, strings.Replace(way, "]", ", -busy]", 1))
 	}
@@ -182,6 +185,7 @@ func TestAServiceWithJobsOfItsOwnIsExploredAndTheClaimLeftOpen(t *testing.T) {
 }
 
 func TestARightServiceOfSomebodyElsesSurvivesEveryCrashPoint(t *testing.T) {
+	t.Parallel()
 	target := orders(t, "auth:", "answers: {in_flight: []}\nrecovers_within: 5s\nauth:")
 	const searches = 3
 	for range searches {
@@ -199,6 +203,7 @@ func TestARightServiceOfSomebodyElsesSurvivesEveryCrashPoint(t *testing.T) {
 
 // A claim that is committed first, and never given up, is stuck after a crash. That is a fault only of a service that states otherwise.
 func TestAKeyThatStaysInFlightIsAFaultOnlyWhereRecoveryIsStated(t *testing.T) {
+	t.Parallel()
 	target := orders(t, inTransaction, claimFirst, "auth:", "answers: {in_flight: [409]}\nrecovers_within: 300ms\nauth:")
 	got, err := openForeign(t, lab.ForeignOptions{Target: target}).Crash(t.Context(), lab.CrashOptions{})
 	stuck := slices.ContainsFunc(got.Points, func(p schedule.CrashPoint) bool {
@@ -211,6 +216,7 @@ func TestAKeyThatStaysInFlightIsAFaultOnlyWhereRecoveryIsStated(t *testing.T) {
 
 // A file that is wrong about its server is answered before the search, by one line that names the field.
 func TestATargetFileThatIsWrongAboutItsServerIsRefused(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name    string
 		changes []string
@@ -241,6 +247,7 @@ func TestATargetFileThatIsWrongAboutItsServerIsRefused(t *testing.T) {
 }
 
 func TestWhatCannotBeExploredOfATargetIsRefused(t *testing.T) {
+	t.Parallel()
 	noOther := orders(t, "other_body", "# other_body")
 	for _, o := range []lab.ForeignOptions{
 		{Target: noOther, Case: "mismatch"},

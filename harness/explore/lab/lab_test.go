@@ -46,6 +46,7 @@ func outcomes(r schedule.Result) []string {
 }
 
 func TestTheReferenceIsCleanAndReductionChangesNothing(t *testing.T) {
+	t.Parallel()
 	l := open(t, lab.Options{})
 	few := search(t, l, reduced)
 	clean(t, few)
@@ -60,6 +61,7 @@ func TestTheReferenceIsCleanAndReductionChangesNothing(t *testing.T) {
 }
 
 func TestThreeDuplicatesAreCleanWithTwoPreemptions(t *testing.T) {
+	t.Parallel()
 	l := open(t, lab.Options{Requests: 3})
 	o := reduced
 	o.Preemptions = 2
@@ -67,6 +69,7 @@ func TestThreeDuplicatesAreCleanWithTwoPreemptions(t *testing.T) {
 }
 
 func TestTheReferenceIsCleanUnderStricterIsolation(t *testing.T) {
+	t.Parallel()
 	for _, level := range []string{"repeatable read", "serializable"} {
 		t.Run(level, func(t *testing.T) { clean(t, search(t, open(t, lab.Options{Isolation: level}), reduced)) })
 	}
@@ -74,10 +77,12 @@ func TestTheReferenceIsCleanUnderStricterIsolation(t *testing.T) {
 
 // In one process the requests share its pool: whose a statement is follows from letting one of them run at a time.
 func TestTheReferenceIsCleanOnOneSharedProcess(t *testing.T) {
+	t.Parallel()
 	clean(t, search(t, open(t, lab.Options{Shared: true}), reduced))
 }
 
 func TestTheReferenceIsCleanInEveryCase(t *testing.T) {
+	t.Parallel()
 	for _, c := range lab.Cases {
 		if c.Name == "duplicates" {
 			continue // the tests above
@@ -104,6 +109,7 @@ func shape(s *schedule.Schedule) (out []string) {
 }
 
 func TestARaceIsFoundEveryTimeWithTheSameCounterexample(t *testing.T) {
+	t.Parallel()
 	l := open(t, lab.Options{Variant: "select-then-insert"})
 	o := reduced
 	o.KeepGoing = false
@@ -150,6 +156,7 @@ func replays(t *testing.T, path string, want []string) {
 
 // Faults of an order of statements, each with the case that brings them out.
 func TestBrokenVariantsAreConvicted(t *testing.T) {
+	t.Parallel()
 	for _, v := range []struct{ variant, in, invariant string }{
 		{"insert-where-not-exists", "duplicates", "at-most-once"},
 		{"no-fence", "stalled", "zombie-fenced"},
@@ -173,12 +180,14 @@ func TestBrokenVariantsAreConvicted(t *testing.T) {
 }
 
 func TestTheReferenceSurvivesEveryCrashPoint(t *testing.T) {
+	t.Parallel()
 	for _, o := range []lab.CrashOptions{{}, {Cross: true}, {Replayed: true}} {
 		survives(t, o, 5*12)
 	}
 }
 
 func TestTheReferenceSurvivesStatementsThatHang(t *testing.T) {
+	t.Parallel()
 	survives(t, lab.CrashOptions{Faults: []string{"hang"}}, 5)
 }
 
@@ -201,6 +210,7 @@ func survives(t *testing.T, o lab.CrashOptions, points int) {
 }
 
 func TestACompletionAfterTheCommitIsConvictedByItsCrashPoints(t *testing.T) {
+	t.Parallel()
 	l := open(t, lab.Options{Variant: "completion-after-commit", StaleAfter: 300 * time.Millisecond, Deadline: 2 * time.Second})
 	got, err := l.Crash(t.Context(), lab.CrashOptions{})
 	if err != nil {
@@ -213,6 +223,7 @@ func TestACompletionAfterTheCommitIsConvictedByItsCrashPoints(t *testing.T) {
 }
 
 func TestNothingStrikesAfterTheFirstViolation(t *testing.T) {
+	t.Parallel()
 	l := open(t, lab.Options{Variant: "tier1-fails-open", StaleAfter: 300 * time.Millisecond, Deadline: 2 * time.Second})
 	got, err := l.Crash(t.Context(), lab.CrashOptions{Faults: []string{"cut-before", "cut-after"}, First: true})
 	if err != nil {
@@ -225,6 +236,7 @@ func TestNothingStrikesAfterTheFirstViolation(t *testing.T) {
 }
 
 func TestWhatCannotBeExploredIsRefused(t *testing.T) {
+	t.Parallel()
 	if err := (lab.CrashOptions{Faults: []string{"nothing"}}).Validate(); err == nil {
 		t.Error("an unknown fault was accepted")
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"text/template"
@@ -63,34 +62,21 @@ func recordZoo(ctx context.Context, stdout io.Writer, f zooFlags, names []string
 	if err != nil {
 		return err
 	}
-	exe, err := os.Executable()
-	if err != nil {
-		return fmt.Errorf("find this program's own file: %w", err)
-	}
 	kept, err := openJournal(path)
 	if err != nil {
 		return exitWith(verdict.ExitUsage, err)
 	}
 	defer func() { err = errors.Join(err, kept.Close()) }()
-	dir, err := os.MkdirTemp("", "idemstorm-zoo-")
-	if err != nil {
-		return fmt.Errorf("make a folder for the runs: %w", err)
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	lab, err := harness.OpenLab(ctx, harness.LabOptions{})
-	if err != nil {
-		return unreachable(err)
-	}
-	defer func() { err = errors.Join(err, lab.Close()) }()
-	hold := harness.Trials{Exe: exe, Dir: dir, Parallel: f.parallel}
-	if err := hold.Hold(ctx, lab, kept.missing(trials), kept.trial); err != nil {
-		return unreachable(err)
-	}
-	lines, err := recordLines(ctx, hold, lab, kept, trials)
-	if err != nil {
-		return unreachable(err)
-	}
-	return recordPage.Execute(stdout, map[string]any{"Lines": lines, "Runs": f.runs, "Seed": f.seed})
+	return withTrials(ctx, trialsIn{parallel: f.parallel}, func(hold harness.Trials, lab *harness.Lab) error {
+		if err := hold.Hold(ctx, lab, kept.missing(trials), kept.trial); err != nil {
+			return err
+		}
+		lines, err := recordLines(ctx, hold, lab, kept, trials)
+		if err != nil {
+			return err
+		}
+		return recordPage.Execute(stdout, map[string]any{"Lines": lines, "Runs": f.runs, "Seed": f.seed})
+	})
 }
 
 func recordLines(ctx context.Context, hold harness.Trials, lab *harness.Lab, kept *journal, trials []harness.Trial) ([]recorded, error) {

@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -48,34 +46,30 @@ an alarm; the run directories of alarms are kept under --out.`,
 	return cmd
 }
 
-func soak(ctx context.Context, stdout io.Writer, f soakFlags) (err error) {
+func soak(ctx context.Context, stdout io.Writer, f soakFlags) error {
 	suite, err := scenarios.Suite(f.suite)
 	if err != nil {
 		return exitWith(verdict.ExitUsage, err)
 	}
-	exe, err := os.Executable()
-	if err != nil {
-		return fmt.Errorf("find this program's own file: %w", err)
-	}
-	lab, err := harness.OpenLab(ctx, harness.LabOptions{})
-	if err != nil {
-		return unreachable(err)
-	}
-	defer func() { err = errors.Join(err, lab.Close()) }()
 	tally := &soakTally{w: stdout}
-	hold := harness.Trials{Exe: exe, Dir: f.out, Parallel: f.parallel}
 	rights := rightServers(suite)
-	for end, n := time.Now().Add(f.length), 0; time.Now().Before(end) && (f.runs == 0 || n < f.runs) && ctx.Err() == nil; {
-		var round []harness.Trial
-		for range f.parallel {
-			trial := rights[n%len(rights)]
-			trial.Seed = f.seed + uint64(n)
-			round = append(round, trial)
-			n++
+	err = withTrials(ctx, trialsIn{dir: f.out, parallel: f.parallel}, func(hold harness.Trials, lab *harness.Lab) error {
+		for end, n := time.Now().Add(f.length), 0; time.Now().Before(end) && (f.runs == 0 || n < f.runs) && ctx.Err() == nil; {
+			var round []harness.Trial
+			for range f.parallel {
+				trial := rights[n%len(rights)]
+				trial.Seed = f.seed + uint64(n)
+				round = append(round, trial)
+				n++
+			}
+			if err := hold.Hold(ctx, lab, round, tally.add); err != nil && ctx.Err() == nil {
+				return err
+			}
 		}
-		if err := hold.Hold(ctx, lab, round, tally.add); err != nil && ctx.Err() == nil {
-			return unreachable(err)
-		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	return tally.finish()
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -100,30 +99,18 @@ how long. The exit code is 0 when every variant was convicted of the invariant i
 	return cmd
 }
 
-func runZoo(ctx context.Context, stdout io.Writer, f zooFlags, names []string) (err error) {
+func runZoo(ctx context.Context, stdout io.Writer, f zooFlags, names []string) error {
 	trials, err := f.trials(names)
 	if err != nil {
 		return exitWith(verdict.ExitUsage, err)
 	}
-	exe, err := os.Executable()
-	if err != nil {
-		return fmt.Errorf("find this program's own file: %w", err)
-	}
-	dir := f.out
-	if dir == "" {
-		if dir, err = os.MkdirTemp("", "idemstorm-zoo-"); err != nil {
-			return fmt.Errorf("make a folder for the runs: %w", err)
-		}
-		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	}
-	lab, err := harness.OpenLab(ctx, harness.LabOptions{DSN: f.dsn, BinDir: f.pgBin})
-	if err != nil {
-		return unreachable(err)
-	}
 	show := newZooTable(stdout, f)
-	err = harness.Trials{Exe: exe, Dir: dir, Parallel: f.parallel}.Hold(ctx, lab, trials, show.add)
-	if err = errors.Join(err, lab.Close(), show.finish()); err != nil {
-		return unreachable(err)
+	in := trialsIn{dir: f.out, parallel: f.parallel, lab: harness.LabOptions{DSN: f.dsn, BinDir: f.pgBin}}
+	err = withTrials(ctx, in, func(hold harness.Trials, lab *harness.Lab) error {
+		return hold.Hold(ctx, lab, trials, show.add)
+	})
+	if err = errors.Join(err, show.finish()); err != nil {
+		return err
 	}
 	if show.escaped > 0 {
 		return exitWith(verdict.ExitViolated, errShown)

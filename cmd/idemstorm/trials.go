@@ -1,0 +1,37 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/idemstorm/idemstorm/harness"
+)
+
+// trialsIn says where trials are held.
+type trialsIn struct {
+	dir      string // takes the runs that are kept; "" is a temporary folder, gone at the end
+	parallel int
+	lab      harness.LabOptions
+}
+
+// withTrials starts a database for trials of this very program, lets use hold them, and takes everything down. The error has its exit code.
+func withTrials(ctx context.Context, in trialsIn, use func(harness.Trials, *harness.Lab) error) (err error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find this program's own file: %w", err)
+	}
+	if in.dir == "" {
+		if in.dir, err = os.MkdirTemp("", "idemstorm-zoo-"); err != nil {
+			return fmt.Errorf("make a folder for the runs: %w", err)
+		}
+		defer func() { err = errors.Join(err, os.RemoveAll(in.dir)) }()
+	}
+	lab, err := harness.OpenLab(ctx, in.lab)
+	if err != nil {
+		return unreachable(err)
+	}
+	defer func() { err = errors.Join(err, lab.Close()) }()
+	return unreachable(use(harness.Trials{Exe: exe, Dir: in.dir, Parallel: in.parallel}, lab))
+}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/idemstorm/idemstorm/harness/schedule"
 	"github.com/idemstorm/idemstorm/harness/verdict"
+	"github.com/idemstorm/idemstorm/harness/wholefile"
 )
 
 // crashPage is the model of the report on crash points.
@@ -55,7 +56,7 @@ func WriteCrashHTML(w io.Writer, result schedule.CrashResult) error {
 
 // SaveCrashHTML writes the page into a folder that exists.
 func SaveCrashHTML(dir string, r schedule.CrashResult) error {
-	return writeFile(filepath.Join(dir, HTMLFile), func(w io.Writer) error { return WriteCrashHTML(w, r) })
+	return wholefile.Write(filepath.Join(dir, HTMLFile), func(w io.Writer) error { return WriteCrashHTML(w, r) })
 }
 
 // crashMeanings are the exit codes of an exploration of crash points.
@@ -112,7 +113,7 @@ func crashFaults(r schedule.CrashResult) (out []crashFault) {
 
 func crashSteps(r schedule.CrashResult) (out []crashStep) {
 	for i, step := range r.Steps {
-		s := crashStep{Number: i + 1, Head: crashHead(step), Text: crashText(step.Kind, step.SQL), Full: oneLine(step.SQL)}
+		s := crashStep{Number: i + 1, Head: crashHead(step), Text: crashText(step.Kind, step.SQL), Full: schedule.OneLine(step.SQL)}
 		for _, point := range r.Points {
 			if point.Step == s.Number {
 				s.Points = append(s.Points, point)

@@ -45,7 +45,7 @@ func WriteCrashes(w io.Writer, r schedule.CrashResult) error {
 }
 
 func crashHeading(b *bytes.Buffer, p schedule.CrashPoint) {
-	text := oneLine(p.SQL)
+	text := schedule.OneLine(p.SQL)
 	if p.Kind == schedule.Commit {
 		text = "commits " + text
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/idemstorm/idemstorm/harness/schedule"
 	"github.com/idemstorm/idemstorm/harness/verdict"
+	"github.com/idemstorm/idemstorm/harness/wholefile"
 )
 
 // ExplorationFile is the whole result of an exploration, which its report can be made from again.
@@ -40,7 +41,7 @@ func WriteExplorationHTML(w io.Writer, result schedule.Result) error {
 
 // SaveExplorationHTML writes the page into a folder that exists.
 func SaveExplorationHTML(dir string, r schedule.Result) error {
-	return writeFile(filepath.Join(dir, HTMLFile), func(w io.Writer) error { return WriteExplorationHTML(w, r) })
+	return wholefile.Write(filepath.Join(dir, HTMLFile), func(w io.Writer) error { return WriteExplorationHTML(w, r) })
 }
 
 // orderMeanings are the exit codes of an exploration of interleavings.

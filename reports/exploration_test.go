@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/idemstorm/idemstorm/harness/schedule"
+	"github.com/idemstorm/idemstorm/harness/wholefile"
 )
 
 const (
@@ -236,7 +237,7 @@ func TestExplorationPagesOpenWithoutComplaintOrRequestAtEveryWidth(t *testing.T)
 			continue
 		}
 		path := filepath.Join(dir, name)
-		if err := writeFile(path, write); err != nil {
+		if err := wholefile.Write(path, write); err != nil {
 			t.Fatal(err)
 		}
 		for _, w := range looks() {

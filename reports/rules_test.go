@@ -17,6 +17,7 @@ import (
 
 	"github.com/idemstorm/idemstorm/harness/history"
 	"github.com/idemstorm/idemstorm/harness/verdict"
+	"github.com/idemstorm/idemstorm/harness/wholefile"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -78,7 +79,7 @@ func TestAFailedWriteLeavesTheOldFile(t *testing.T) {
 	if err := os.WriteFile(path, []byte("old"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	err := writeFile(path, func(w io.Writer) error {
+	err := wholefile.Write(path, func(w io.Writer) error {
 		_, _ = w.Write([]byte("ne"))
 		return io.ErrShortWrite
 	})

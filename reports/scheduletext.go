@@ -121,12 +121,10 @@ func (l *laneText) describe(number int, step schedule.Step) string {
 		return fmt.Sprintf("commits step %d", l.ran[[2]int{step.Actor, step.Conn}])
 	case schedule.Execute:
 		l.ran[[2]int{step.Actor, step.Conn}] = number
-		return "[not committed yet] " + oneLine(step.SQL)
+		return "[not committed yet] " + schedule.OneLine(step.SQL)
 	}
-	return oneLine(step.SQL)
+	return schedule.OneLine(step.SQL)
 }
-
-func oneLine(sql string) string { return strings.Join(strings.Fields(sql), " ") }
 
 // text says what became of a step; a step other than the one released names itself.
 func endText(e schedule.Ended, released schedule.Step) string {

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/idemstorm/idemstorm/harness/schedule"
 )
 
 // longList is how many characters a list in parentheses, or of a SELECT, may have before a drawing shows it as an ellipsis.
@@ -13,7 +15,7 @@ const longList = 20
 // and tables come first. It is for the eye alone; nothing is decided by it.
 func shortSQL(sql string) (out []string) {
 	for _, statement := range splitSQL(lineComment.ReplaceAllString(sql, " ")) {
-		if short := shortStatement(oneLine(statement)); short != "" {
+		if short := shortStatement(schedule.OneLine(statement)); short != "" {
 			out = append(out, short)
 		}
 	}

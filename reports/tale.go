@@ -180,9 +180,9 @@ func (m moment) Did() string {
 // What names the step's statement.
 func (m moment) What() string {
 	if m.Step.Kind == schedule.Commit {
-		return sentence(": ", m.commits(), oneLine(m.Step.SQL))
+		return sentence(": ", m.commits(), schedule.OneLine(m.Step.SQL))
 	}
-	return oneLine(m.Step.SQL)
+	return schedule.OneLine(m.Step.SQL)
 }
 
 func (m moment) commits() string {

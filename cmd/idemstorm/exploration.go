@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -10,8 +9,10 @@ import (
 	"unicode"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/idemstorm/idemstorm/harness/schedule"
+	"github.com/idemstorm/idemstorm/harness/wholefile"
 	"github.com/idemstorm/idemstorm/reports"
 )
 
@@ -51,17 +52,13 @@ func saveJSON(dir string, result any) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("make the folder for the result: %w", err)
 	}
-	data, err := json.MarshalIndent(result, "", "  ")
-	if err != nil {
-		return fmt.Errorf("write the result: %w", err)
-	}
-	return reports.SaveFile(filepath.Join(dir, reports.ExplorationFile), append(data, '\n'))
+	return wholefile.WriteJSON(filepath.Join(dir, reports.ExplorationFile), result, "  ")
 }
 
 // repeated are the flags that decide what is found; the others say what to do with it.
 var repeated = []string{
-	"variant", "case", "route", "requests", "isolation", "replicas", "preemptions", "schedules", "time", "all", "no-reduction", "quiet-after",
-	"crash-points", "cross", "replayed", "params",
+	"target", "variant", "case", "route", "requests", "isolation", "replicas", "preemptions", "schedules", "time", "all", "no-reduction",
+	"quiet-after", "crash-points", "fault", "cross", "replayed", "params",
 }
 
 // commandAgain is the command line that does the same once more.
@@ -69,7 +66,11 @@ func commandAgain(cmd *cobra.Command) string {
 	words := []string{"idemstorm", "explore"}
 	for _, name := range repeated {
 		flag := cmd.Flags().Lookup(name)
-		switch value := flag.Value.String(); {
+		value := flag.Value.String()
+		if list, ok := flag.Value.(pflag.SliceValue); ok {
+			value = strings.Join(list.GetSlice(), ",")
+		}
+		switch {
 		case !flag.Changed:
 		case value == "true":
 			words = append(words, "--"+name)

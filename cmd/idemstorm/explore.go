@@ -111,13 +111,21 @@ func (f *exploreFlags) complete(cmd *cobra.Command) error {
 	if f.target != "" {
 		return f.completeForeign(cmd)
 	}
-	if !cmd.Flags().Changed("preemptions") && f.lab.Actors() <= 2 {
-		f.search.Preemptions = schedule.Unbounded
+	if !cmd.Flags().Changed("preemptions") {
+		f.search.Preemptions = usualPreemptions(f.lab.Actors())
 	}
 	if f.crash {
 		f.lab.StaleAfter, f.lab.Deadline = crashStaleAfter, crashDeadline
 	}
 	return errors.Join(f.lab.Validate(), f.strike.Validate())
+}
+
+// usualPreemptions is the bound where none is given: none for two that meet, since they can be explored to the end.
+func usualPreemptions(actors int) int {
+	if actors <= 2 {
+		return schedule.Unbounded
+	}
+	return 2
 }
 
 // What crash points are struck with: a claim that was abandoned is to be found so soon.

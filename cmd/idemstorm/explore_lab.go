@@ -41,10 +41,10 @@ func (f *exploreFlags) completeForeign(cmd *cobra.Command) error {
 		Target: target, Case: f.lab.Case, Requests: f.lab.Requests, Shared: f.lab.Shared, Quiet: f.lab.Quiet, Params: f.lab.Params,
 		BinDir: f.lab.BinDir,
 	}
-	if !cmd.Flags().Changed("preemptions") && f.foreign.Actors() <= 2 {
-		f.search.Preemptions = schedule.Unbounded
+	if !cmd.Flags().Changed("preemptions") {
+		f.search.Preemptions = usualPreemptions(f.foreign.Actors())
 	}
-	return f.foreign.Validate()
+	return errors.Join(f.foreign.Validate(), f.foreign.ValidateCrash(f.strike))
 }
 
 // open starts the lab that the flags name.

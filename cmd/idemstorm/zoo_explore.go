@@ -153,12 +153,9 @@ func (f zooExploreFlags) options(v zoo.Variant) lab.Options {
 
 // orders is a search of interleavings as the explore command makes it.
 func orders(e *zoo.Exploration, o lab.Options) explore.Options {
-	search := explore.Options{Preemptions: 2, Reduce: true, Symmetry: true}
-	switch {
-	case e.Preemptions > 0:
+	search := explore.Options{Preemptions: usualPreemptions(o.Actors()), Reduce: true, Symmetry: true}
+	if e.Preemptions > 0 {
 		search.Preemptions = e.Preemptions
-	case o.Actors() <= 2:
-		search.Preemptions = schedule.Unbounded
 	}
 	return search
 }
@@ -271,10 +268,10 @@ func orderConviction(r schedule.Result, invariant string) conviction {
 		return c
 	}
 	for _, taken := range r.Schedule.Steps {
-		c.shape = append(c.shape, fmt.Sprintf("%s: %s %s", r.Schedule.Actors[taken.Step.Actor], taken.Step.Kind, words(taken.Step.SQL)))
+		c.shape = append(c.shape, fmt.Sprintf("%s: %s %s", r.Schedule.Actors[taken.Step.Actor], taken.Step.Kind, schedule.OneLine(taken.Step.SQL)))
 	}
 	c.shape = append(c.shape, r.Schedule.Outcome.Signature())
-	c.caught = violates(r.Schedule.Outcome, invariant)
+	c.caught = r.Schedule.Outcome.Violates(invariant)
 	return c
 }
 
@@ -287,19 +284,13 @@ func crashConviction(r schedule.CrashResult, invariant string) conviction {
 		}
 		c.first = len(r.Points)
 		c.shape = []string{
-			fmt.Sprintf("%s at step %d: %s %s", p.Fault, p.Step, p.Kind, words(p.SQL)),
+			fmt.Sprintf("%s at step %d: %s %s", p.Fault, p.Step, p.Kind, schedule.OneLine(p.SQL)),
 			fmt.Sprintf("saw %s, in the end %s", p.Saw, p.Final), p.Outcome.Signature(),
 		}
-		c.caught = violates(p.Outcome, invariant)
+		c.caught = p.Outcome.Violates(invariant)
 	}
 	return c
 }
-
-func violates(o schedule.Outcome, invariant string) bool {
-	return slices.ContainsFunc(o.Violated, func(v schedule.Violation) bool { return v.Invariant == invariant })
-}
-
-func words(sql string) string { return strings.Join(strings.Fields(sql), " ") }
 
 // howExplored is the command that convicts a variant; empty where none does.
 func howExplored(v zoo.Variant) string {

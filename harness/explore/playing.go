@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -117,11 +116,11 @@ func (p *playing) hold(g *gate, step *pgwire.Step) *holding {
 		return nil
 	}
 	if p.stage.own.heard(described.SQL) {
-		p.doubt("the server issues this on its own, beside requests, and it passed unheld: " + strings.Join(strings.Fields(described.SQL), " "))
+		p.doubt("the server issues this on its own, beside requests, and it passed unheld: " + schedule.OneLine(described.SQL))
 		return nil
 	}
 	if s.closed(step) {
-		p.doubt("by the simple protocol, the race inside one statement that reads and writes is not opened: " + strings.Join(strings.Fields(described.SQL), " "))
+		p.doubt("by the simple protocol, the race inside one statement that reads and writes is not opened: " + schedule.OneLine(described.SQL))
 	}
 	actor, ok := p.attribute(g, w)
 	if !ok {

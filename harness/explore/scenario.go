@@ -54,6 +54,14 @@ type Attempt struct {
 	Replica            int  // from 1
 }
 
+// Classes are the actors' classes in order.
+func (s Scenario) Classes() (out []string) {
+	for _, actor := range s.Actors {
+		out = append(out, actor.Class)
+	}
+	return out
+}
+
 // Names are the actors' names in order.
 func (s Scenario) Names() (out []string) {
 	for _, actor := range s.Actors {

@@ -3,6 +3,7 @@ package explore
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/idemstorm/idemstorm/harness/schedule"
@@ -170,22 +171,13 @@ func (p *playing) owners(pids []int32) []int {
 	owners := []int{}
 	for actor, l := range p.lanes {
 		for _, w := range l.wires {
-			if s := p.sessions[w]; s.actor == actor && contains(pids, s.pid) {
+			if s := p.sessions[w]; s.actor == actor && slices.Contains(pids, s.pid) {
 				owners = append(owners, actor)
 				break
 			}
 		}
 	}
 	return owners
-}
-
-func contains(pids []int32, pid int32) bool {
-	for _, p := range pids {
-		if p == pid {
-			return true
-		}
-	}
-	return false
 }
 
 // moment takes what has happened since the last one, unless something more has happened since the look that it follows from.

@@ -6,10 +6,10 @@ package schedule
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
+
+	"github.com/idemstorm/idemstorm/harness/wholefile"
 )
 
 // Schema is the version of the schedule file.
@@ -40,26 +40,8 @@ type Taken struct {
 // Violating is the index of the step that made the outcome wrong, or -1.
 func (s *Schedule) Violating() int { return s.Breaks - 1 }
 
-// Save writes a schedule as JSON, whole or not at all: into a temporary file of the same folder, then renamed over the old one.
-func (s *Schedule) Save(path string) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return fmt.Errorf("write schedule: %w", err)
-	}
-	defer func() {
-		if err != nil {
-			os.Remove(f.Name())
-			err = fmt.Errorf("write schedule %s: %w", path, err)
-		}
-	}()
-	e := json.NewEncoder(f)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if err := errors.Join(e.Encode(s), f.Chmod(0o644), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
-}
+// Save writes a schedule as JSON, whole or not at all.
+func (s *Schedule) Save(path string) error { return wholefile.WriteJSON(path, s, "  ") }
 
 // Load reads what Save wrote.
 func Load(path string) (*Schedule, error) {

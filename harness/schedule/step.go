@@ -1,5 +1,10 @@
 package schedule
 
+import "strings"
+
+// OneLine is a statement's text without its line breaks and indentation.
+func OneLine(sql string) string { return strings.Join(strings.Fields(sql), " ") }
+
 // Step is one step of one actor, held or released.
 type Step struct {
 	Actor     int       `json:"actor"`

@@ -113,6 +113,7 @@ func poll(ctx context.Context, exited <-chan struct{}, ok func() bool) error {
 	return nil
 }
 
+// answers tells whether a GET is answered 2xx.
 func answers(ctx context.Context, url string) bool {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -123,7 +124,7 @@ func answers(ctx context.Context, url string) bool {
 		return false
 	}
 	resp.Body.Close()
-	return resp.StatusCode == http.StatusOK
+	return resp.StatusCode/100 == 2
 }
 
 // URL is the replica's base URL.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
@@ -25,9 +24,8 @@ type Server struct {
 	command Command
 	port    string
 
-	mu     sync.Mutex
-	proc   *Process
-	starts int
+	mu   sync.Mutex
+	proc *Process
 }
 
 // Server makes the n-th process of the target, from 1, on a free port of the loopback interface. dsn is its database's URL; dir takes its log.
@@ -79,7 +77,6 @@ func (s *Server) Start(ctx context.Context) error {
 		return fmt.Errorf("start.command: %w; check the program's name and start.dir", err)
 	}
 	s.proc = proc
-	s.starts++
 	ctx, cancel := context.WithTimeout(ctx, readyWithin)
 	defer cancel()
 	if err := poll(ctx, proc.Exited(), func() bool { return s.ready(ctx) }); err != nil {
@@ -91,26 +88,13 @@ func (s *Server) Start(ctx context.Context) error {
 
 func (s *Server) ready(ctx context.Context) bool {
 	if s.target.Start.Ready != "tcp" {
-		return answersWell(ctx, s.URL()+s.target.Start.Ready)
+		return answers(ctx, s.URL()+s.target.Start.Ready)
 	}
-	conn, err := new(net.Dialer).DialContext(ctx, "tcp", net.JoinHostPort("127.0.0.1", s.port))
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", net.JoinHostPort(loopback.Host, s.port))
 	if err != nil {
 		return false
 	}
 	return conn.Close() == nil
-}
-
-func answersWell(ctx context.Context, address string) bool {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
-	if err != nil {
-		return false
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return false
-	}
-	resp.Body.Close()
-	return resp.StatusCode/100 == 2
 }
 
 // Revive starts the process again if it has ended; restarted says that it had.
@@ -124,7 +108,7 @@ func (s *Server) Revive(ctx context.Context) (restarted bool, err error) {
 }
 
 // URL is the server's base URL.
-func (s *Server) URL() string { return "http://127.0.0.1:" + s.port }
+func (s *Server) URL() string { return "http://" + net.JoinHostPort(loopback.Host, s.port) }
 
 // Process is the running child; nil before the first start.
 func (s *Server) Process() *Process {

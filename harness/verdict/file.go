@@ -2,37 +2,22 @@ package verdict
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/idemstorm/idemstorm/harness/wholefile"
 )
 
 // File is the name of a run's own file in its directory.
 const File = "run.json"
 
-// Save writes run.json into dir, whole or not at all: beside it first, then renamed.
-func Save(dir string, run Run) (err error) {
+// Save writes run.json into dir, whole or not at all.
+func Save(dir string, run Run) error {
 	if run.Schema == 0 {
 		run.Schema = RunSchema
 	}
-	f, err := os.CreateTemp(dir, ".run.json.*")
-	if err != nil {
-		return fmt.Errorf("write run.json: %w", err)
-	}
-	defer func() {
-		if err != nil {
-			os.Remove(f.Name())
-			err = fmt.Errorf("write run.json: %w", err)
-		}
-	}()
-	e := json.NewEncoder(f)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if err := errors.Join(e.Encode(run), f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), filepath.Join(dir, File))
+	return wholefile.WriteJSON(filepath.Join(dir, File), run, "  ")
 }
 
 // Load reads the run.json of dir, of this or an older schema version. A damaged file and one of a newer version are errors, never an

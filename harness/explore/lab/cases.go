@@ -109,7 +109,7 @@ func (l *Lab) scenario() (explore.Scenario, error) {
 		Judge: func(ctx context.Context, cs explore.Case, plays []explore.Play) (schedule.Outcome, error) {
 			beside := explore.Beside{Plays: append(first.get(cs.Key), c.past(cs, route)...), Events: c.erased(cs, plays)}
 			if !c.erases { // nobody is left to ask again
-				plays = l.again(ctx, cs, route, plays)
+				plays = l.asking(route).once(ctx, cs, plays)
 			}
 			return l.judge.Case(ctx, cs, plays, beside)
 		},
@@ -128,19 +128,6 @@ func (c Case) past(cs explore.Case, r Route) []explore.Play {
 			SentNS: -int64(c.sent), DoneNS: -int64(c.sent - c.sent/10), Replica: 1,
 		}},
 	}}
-}
-
-// again sends one request more for an actor whose answer was not final, so that what a schedule left behind is asked for once.
-func (l *Lab) again(ctx context.Context, cs explore.Case, r Route, plays []explore.Play) []explore.Play {
-	for i, play := range plays {
-		if len(play.Sent) == 1 && !l.patient().Final(play.Sent[0]) {
-			a := l.patient().Send(ctx, cs, r.as(play.Sent[0]))
-			a.Settle = true
-			plays[i].Sent = append(plays[i].Sent, a)
-			return plays
-		}
-	}
-	return plays
 }
 
 func (l *Lab) name(c Case) string {

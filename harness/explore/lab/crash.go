@@ -10,8 +10,10 @@ import (
 	"time"
 
 	"github.com/idemstorm/idemstorm/harness/explore"
+	"github.com/idemstorm/idemstorm/harness/pgcluster"
 	"github.com/idemstorm/idemstorm/harness/pgwire"
 	"github.com/idemstorm/idemstorm/harness/schedule"
+	"github.com/idemstorm/idemstorm/harness/subject"
 )
 
 // recoveryBeyond is how long past the stale threshold a key may take to its final answer.
@@ -28,13 +30,13 @@ type CrashOptions struct {
 
 // Validate says which fault there is none of.
 func (o CrashOptions) Validate() error {
-	_, err := new(Lab).named(o.Faults)
+	_, err := new(Lab).faults(o.Faults)
 	return err
 }
 
 // Crash strikes at every step of one request with every fault, or with those that are named.
 func (l *Lab) Crash(ctx context.Context, o CrashOptions) (schedule.CrashResult, error) {
-	faults, err := l.named(o.Faults)
+	faults, err := l.faults(o.Faults)
 	if err != nil {
 		return schedule.CrashResult{}, err
 	}
@@ -54,23 +56,12 @@ func (l *Lab) struck(o CrashOptions) (explore.Scenario, explore.CrashPlan, error
 		return explore.Scenario{}, explore.CrashPlan{}, err
 	}
 	var first firsts
-	scenario := explore.Scenario{
+	actor := func(client *explore.Client, name string) explore.Actor { return client.Actor(name, "", route.request) }
+	scenario := o.scenario(explore.Scenario{
 		Name:   fmt.Sprintf("%s, crash points", l.subject()),
-		Actors: []explore.Actor{l.client(0).Actor("request 1", "", route.request)},
+		Actors: []explore.Actor{actor(l.client(0), "request 1")},
 		Fresh:  func(context.Context) (explore.Case, error) { return l.freshKey(), nil },
-	}
-	if o.Replayed {
-		scenario.Name += " of a replay"
-		scenario.Fresh = func(ctx context.Context) (explore.Case, error) {
-			c := l.freshKey()
-			first.put(l.patient().Actor("first", "", route.request).Act(ctx, c))
-			return c, nil
-		}
-	}
-	if o.Cross {
-		scenario.Name += ", beside a duplicate"
-		scenario.Actors = append(scenario.Actors, l.client(1).Actor("request 2", "", route.request))
-	}
+	}, actor(l.patient(), "first"), actor(l.client(1), "request 2"), &first)
 	return scenario, explore.CrashPlan{
 		Class: l.patient().Class, Progress: o.Progress,
 		Judge: func(ctx context.Context, c explore.Case, plays []explore.Play, beside explore.Beside) (schedule.Outcome, error) {
@@ -78,7 +69,7 @@ func (l *Lab) struck(o CrashOptions) (explore.Scenario, explore.CrashPlan, error
 			return l.judge.Case(ctx, c, plays, beside)
 		},
 		Settle: func(ctx context.Context, c explore.Case, plays []explore.Play) []explore.Play {
-			return l.settle(ctx, c, route, plays)
+			return l.asking(route).untilFinal(ctx, c, plays, l.judge.Recovery)
 		},
 	}, nil
 }
@@ -100,24 +91,31 @@ func (f *firsts) get(key string) []explore.Play {
 	return list
 }
 
-// settle asks again for every request that was not told its key's fate, by a server that was not struck.
-func (l *Lab) settle(ctx context.Context, c explore.Case, r Route, plays []explore.Play) []explore.Play {
-	for i, play := range plays {
-		if last := len(play.Sent) - 1; last >= 0 && !l.patient().Final(play.Sent[last]) {
-			more := l.patient().Settle(ctx, c, r.as(play.Sent[0]), l.judge.Recovery)
-			plays[i].Sent = append(plays[i].Sent, more...)
+// scenario adds to a request that is struck what stands before it and beside it.
+func (o CrashOptions) scenario(s explore.Scenario, before, beside explore.Actor, first *firsts) explore.Scenario {
+	if fresh := s.Fresh; o.Replayed {
+		s.Name += " of a replay"
+		s.Fresh = func(ctx context.Context) (explore.Case, error) {
+			c, err := fresh(ctx)
+			if err == nil {
+				first.put(before.Act(ctx, c))
+			}
+			return c, err
 		}
 	}
-	return plays
+	if o.Cross {
+		s.Name += ", beside a duplicate"
+		s.Actors = append(s.Actors, beside)
+	}
+	return s
 }
 
-// named finds faults by their names; no name means all but the slow one.
-func (l *Lab) named(names []string) ([]explore.Fault, error) {
-	all := l.faults()
+// chosen finds faults by their names among the usual and the slow; no name means the usual ones.
+func chosen(names []string, usual []explore.Fault, slow ...explore.Fault) (out []explore.Fault, err error) {
 	if len(names) == 0 {
-		return all[:len(all)-1], nil
+		return usual, nil
 	}
-	var out []explore.Fault
+	all := slices.Concat(usual, slow)
 	for _, name := range names {
 		at := slices.IndexFunc(all, func(f explore.Fault) bool { return f.Name == name })
 		if at < 0 {
@@ -135,25 +133,41 @@ func faultNames(faults []explore.Fault) (names []string) {
 	return names
 }
 
-// faults are those of the wire, and those that kill. What kills comes late, for it costs a restart each, and last what costs a deadline each.
-func (l *Lab) faults() []explore.Fault {
-	restart := func(ctx context.Context) error { return errors.Join(l.replicas[0].Start(ctx), l.rewarm(ctx)) }
-	return append(explore.WireFaults(),
-		explore.Fault{
-			Name: "kill-server", Story: "the server process is killed before it has sent the statement",
-			Strike: l.killServer, Heal: restart,
+// victims are what a lab has that can be killed, and how it comes back.
+type victims struct {
+	server                   func() *subject.Process
+	database                 func() *pgcluster.Cluster
+	restart, restartDatabase func(context.Context) error
+}
+
+// killing are the faults that kill. They come after those of the wire, for each costs a restart.
+func (v victims) killing() []explore.Fault {
+	kill := func(context.Context) error { return v.server().Kill() }
+	return []explore.Fault{
+		{
+			Name: "kill-server", Story: "the server process is killed before it has sent the statement", Strike: kill, Heal: v.restart,
 		},
-		explore.Fault{
+		{
 			Name: "kill-server-after", Story: "the server process is killed when the database has answered, and before it has seen that",
-			Action: pgwire.Action{Verb: pgwire.CutAfter}, Late: true, Strike: l.killServer, Heal: restart,
-			Freeze: func() error { return l.replicas[0].Process().Pause() },
+			Action: pgwire.Action{Verb: pgwire.CutAfter}, Late: true, Strike: kill, Heal: v.restart,
+			Freeze: func() error { return v.server().Pause() },
 		},
-		explore.Fault{
+		{
 			Name: "kill-postgres", Story: "PostgreSQL is killed before it has received the statement",
-			Strike: func(context.Context) error { return l.cluster.Kill() }, Heal: l.restartDatabase,
+			Strike: func(context.Context) error { return v.database().Kill() }, Heal: v.restartDatabase,
 		},
-		l.hang(),
-	)
+	}
+}
+
+// faults are those that are named, or all but the slow one.
+func (l *Lab) faults(names []string) ([]explore.Fault, error) {
+	v := victims{
+		server:          func() *subject.Process { return l.replicas[0].Process() },
+		database:        func() *pgcluster.Cluster { return l.cluster },
+		restart:         func(ctx context.Context) error { return errors.Join(l.replicas[0].Start(ctx), l.rewarm(ctx)) },
+		restartDatabase: l.restartDatabase,
+	}
+	return chosen(names, append(explore.WireFaults(), v.killing()...), l.hang())
 }
 
 // hang keeps a statement on its way for longer than a request may take, and then loses it. It is over when it is lost: until then the
@@ -169,12 +183,8 @@ func (l *Lab) hang() explore.Fault {
 			return nil
 		},
 		Heal: func(ctx context.Context) error {
-			if lost == nil { // the request did not come to the statement
-				return nil
-			}
 			select {
 			case <-lost.C:
-				lost = nil
 				return nil
 			case <-ctx.Done():
 				return ctx.Err()
@@ -182,8 +192,6 @@ func (l *Lab) hang() explore.Fault {
 		},
 	}
 }
-
-func (l *Lab) killServer(context.Context) error { return l.replicas[0].Process().Kill() }
 
 func (l *Lab) restartDatabase(ctx context.Context) error {
 	l.stage.Forget(ctx)

@@ -87,7 +87,7 @@ func (f *Foreign) Scenario() (explore.Scenario, error) {
 		Name:  fmt.Sprintf("%s: %d × %s %s, %s", f.opts.Target.Name, f.opts.Requests, f.opts.Target.Request.Method, f.opts.Target.Request.Path, f.opts.Case),
 		Fresh: func(context.Context) (explore.Case, error) { return f.fresh(), nil },
 		Judge: func(ctx context.Context, c explore.Case, plays []explore.Play) (schedule.Outcome, error) {
-			return f.judge.Case(ctx, c, f.again(ctx, c, plays), explore.Beside{})
+			return f.judge.Case(ctx, c, f.asking().once(ctx, c, plays), explore.Beside{})
 		},
 	}
 	for n := range f.opts.Requests {
@@ -126,17 +126,8 @@ func (f *Foreign) fresh() explore.Case {
 	return explore.Case{Began: time.Now(), Key: f.opts.Target.NewKey(), User: 1}
 }
 
-// again sends one request more for an actor whose answer was not final, so that what a schedule left behind is asked for once.
-func (f *Foreign) again(ctx context.Context, c explore.Case, plays []explore.Play) []explore.Play {
-	for i, play := range plays {
-		if len(play.Sent) == 1 && !f.patient().Final(play.Sent[0]) {
-			a := f.patient().Send(ctx, c, f.request(c, play.Sent[0].Request))
-			a.Settle = true
-			plays[i].Sent = append(plays[i].Sent, a)
-			return plays
-		}
-	}
-	return plays
+func (f *Foreign) asking() asking {
+	return asking{f.patient(), func(c explore.Case, a explore.Attempt) explore.Request { return f.request(c, a.Request) }}
 }
 
 // client is the n-th request's way to its server.
@@ -157,10 +148,7 @@ func (f *Foreign) Explore(ctx context.Context, o explore.Options) (schedule.Resu
 		return schedule.Result{}, err
 	}
 	o.Reduce = o.Reduce && f.opts.Target.Reduction && !f.opts.Shared
-	o.Classes = nil
-	for _, actor := range scenario.Actors {
-		o.Classes = append(o.Classes, actor.Class)
-	}
+	o.Classes = scenario.Classes()
 	result, err := explore.Search(ctx, f.System(scenario), o)
 	result.Name, result.Actors, result.NotJudged = scenario.Name, scenario.Names(), f.notJudged()
 	if s := result.Schedule; s != nil {

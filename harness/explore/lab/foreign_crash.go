@@ -7,8 +7,9 @@ import (
 	"time"
 
 	"github.com/idemstorm/idemstorm/harness/explore"
-	"github.com/idemstorm/idemstorm/harness/pgwire"
+	"github.com/idemstorm/idemstorm/harness/pgcluster"
 	"github.com/idemstorm/idemstorm/harness/schedule"
+	"github.com/idemstorm/idemstorm/harness/subject"
 )
 
 // patienceOfClients is how long a key is asked for after a crash where the file does not say how soon it recovers. Its fate is not judged then,
@@ -20,15 +21,20 @@ func (f *Foreign) Crash(ctx context.Context, o CrashOptions) (schedule.CrashResu
 	if len(f.servers) == 1 {
 		return schedule.CrashResult{}, f.atFile(errors.New("start.one_process: crash points need a second process, which takes the retries; allow several, each on its own port"))
 	}
+	faults, err := f.faults(o.Faults)
+	if err != nil {
+		return schedule.CrashResult{}, err
+	}
 	var first firsts
-	scenario := f.struck(o, &first)
-	result, err := f.stage.Crash(ctx, scenario, explore.CrashPlan{
-		Faults: f.faults(), Class: f.patient().Class, Progress: o.Progress,
+	result, err := f.stage.Crash(ctx, f.struck(o, &first), explore.CrashPlan{
+		Faults: faults, First: o.First, Class: f.patient().Class, Progress: o.Progress,
 		Judge: func(ctx context.Context, c explore.Case, plays []explore.Play, beside explore.Beside) (schedule.Outcome, error) {
 			beside.Plays = first.get(c.Key)
 			return f.judge.Case(ctx, c, plays, beside)
 		},
-		Settle: f.settle,
+		Settle: func(ctx context.Context, c explore.Case, plays []explore.Play) []explore.Play {
+			return f.asking().untilFinal(ctx, c, plays, max(f.judge.Recovery, patienceOfClients))
+		},
 	})
 	result.NotJudged = f.notJudged()
 	if f.restarts > 0 {
@@ -39,66 +45,35 @@ func (f *Foreign) Crash(ctx context.Context, o CrashOptions) (schedule.CrashResu
 
 // struck is the request that is struck, and what goes on beside it.
 func (f *Foreign) struck(o CrashOptions, first *firsts) explore.Scenario {
-	body := f.opts.Target.Request.Body
-	s := explore.Scenario{
+	actor := func(client *explore.Client, name string) explore.Actor {
+		return f.actor(client, name, "", f.opts.Target.Request.Body)
+	}
+	return o.scenario(explore.Scenario{
 		Name:   f.opts.Target.Name + ", crash points",
-		Actors: []explore.Actor{f.actor(f.client(0), "request 1", "", body)},
-		Fresh: func(ctx context.Context) (explore.Case, error) {
-			return f.fresh(), f.revive(ctx)
-		},
-	}
-	if o.Replayed {
-		s.Name += " of a replay"
-		s.Fresh = func(ctx context.Context) (explore.Case, error) {
-			c := f.fresh()
-			if err := f.revive(ctx); err != nil {
-				return c, err
-			}
-			first.put(f.actor(f.patient(), "first", "", body).Act(ctx, c))
-			return c, nil
-		}
-	}
-	if o.Cross {
-		s.Name += ", beside a duplicate"
-		s.Actors = append(s.Actors, f.actor(f.client(1), "request 2", "", body))
-	}
-	return s
+		Actors: []explore.Actor{actor(f.client(0), "request 1")},
+		Fresh:  func(ctx context.Context) (explore.Case, error) { return f.fresh(), f.revive(ctx) },
+	}, actor(f.patient(), "first"), actor(f.client(1), "request 2"), first)
 }
 
-// settle asks again for every request that was not told its key's fate, by a server that was not struck.
-func (f *Foreign) settle(ctx context.Context, c explore.Case, plays []explore.Play) []explore.Play {
-	give := max(f.judge.Recovery, patienceOfClients)
-	for i, play := range plays {
-		if last := len(play.Sent) - 1; last >= 0 && !f.patient().Final(play.Sent[last]) {
-			more := f.patient().Settle(ctx, c, f.request(c, play.Sent[0].Request), give)
-			plays[i].Sent = append(plays[i].Sent, more...)
-		}
+// faults are those that are named, or all. After each, a server that has ended by itself is started again: some do when a connection
+// breaks, and a moment after the answer that shows it.
+func (f *Foreign) faults(names []string) ([]explore.Fault, error) {
+	list := explore.WireFaults()
+	for i := range list {
+		list[i].Heal = f.rewarm
 	}
-	return plays
+	v := victims{
+		server:   func() *subject.Process { return f.servers[0].Process() },
+		database: func() *pgcluster.Cluster { return f.cluster },
+		restart:  f.restart, restartDatabase: f.restartDatabase,
+	}
+	return chosen(names, append(list, v.killing()...))
 }
 
-// faults are those of the wire, and those that kill. After each, a server that has ended by itself is started again: some do when a
-// connection breaks, and a moment after the answer that shows it.
-func (f *Foreign) faults() (list []explore.Fault) {
-	for _, fault := range explore.WireFaults() {
-		fault.Heal = f.rewarm
-		list = append(list, fault)
-	}
-	kill := func(context.Context) error { return f.servers[0].Process().Kill() }
-	return append(list,
-		explore.Fault{
-			Name: "kill-server", Story: "the server process is killed before it has sent the statement", Strike: kill, Heal: f.restart,
-		},
-		explore.Fault{
-			Name: "kill-server-after", Story: "the server process is killed when the database has answered, and before it has seen that",
-			Action: pgwire.Action{Verb: pgwire.CutAfter}, Late: true, Strike: kill, Heal: f.restart,
-			Freeze: func() error { return f.servers[0].Process().Pause() },
-		},
-		explore.Fault{
-			Name: "kill-postgres", Story: "PostgreSQL is killed before it has received the statement",
-			Strike: func(context.Context) error { return f.cluster.Kill() }, Heal: f.restartDatabase,
-		},
-	)
+// ValidateCrash says which fault there is none of.
+func (ForeignOptions) ValidateCrash(o CrashOptions) error {
+	_, err := new(Foreign).faults(o.Faults)
+	return err
 }
 
 // restart starts the server that was killed, and brings it to where it was.

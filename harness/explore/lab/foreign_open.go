@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -195,25 +196,16 @@ func (f *Foreign) executions(ctx context.Context, conn *pgx.Conn) (string, error
 	for _, field := range described.Fields {
 		columns = append(columns, field.Name)
 	}
-	if !contains(columns, string(e.By)) {
+	if !slices.Contains(columns, string(e.By)) {
 		return "", fmt.Errorf("its columns are %s; name one of them %s, as in SELECT order_ref AS %s FROM orders", joined(columns), e.By, e.By)
 	}
 	id := "row_number() OVER ()"
-	if contains(columns, "id") {
+	if slices.Contains(columns, "id") {
 		id = "executions.id"
 	}
 	route, _ := f.promise.Route(contract.ServiceRoute)
 	scope := strings.ReplaceAll(route.Scope(), "'", "''")
 	return fmt.Sprintf(executionsSQL, "executions."+string(e.By), scope, id, sql), nil
-}
-
-func contains(list []string, word string) bool {
-	for _, w := range list {
-		if w == word {
-			return true
-		}
-	}
-	return false
 }
 
 func joined(list []string) string {

@@ -278,6 +278,10 @@ func (l *Lab) client(n int) *explore.Client {
 // patient is the client that settles keys after a crash, by a server of its own.
 func (l *Lab) patient() *explore.Client { return l.clients[len(l.clients)-1] }
 
+func (l *Lab) asking(r Route) asking {
+	return asking{l.patient(), func(_ explore.Case, a explore.Attempt) explore.Request { return r.as(a) }}
+}
+
 // Scenario is the case that the lab was opened for.
 func (l *Lab) Scenario() (explore.Scenario, error) { return l.scenario() }
 
@@ -308,10 +312,7 @@ func (l *Lab) Explore(ctx context.Context, o explore.Options) (schedule.Result, 
 	}
 	allowed, _ := l.Reducible()
 	o.Reduce = o.Reduce && allowed
-	o.Classes = nil
-	for _, actor := range scenario.Actors {
-		o.Classes = append(o.Classes, actor.Class)
-	}
+	o.Classes = scenario.Classes()
 	result, err := explore.Search(ctx, l.System(scenario), o)
 	result.Name, result.Actors = scenario.Name, scenario.Names()
 	if err == nil {

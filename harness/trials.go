@@ -2,6 +2,7 @@ package harness
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -72,16 +73,28 @@ func (t Trials) Hold(ctx context.Context, lab *Lab, trials []Trial, each func(Tr
 // about, such as by a server that was too slow to start.
 const maxTries = 3
 
-// hold runs a trial until a run is fit to judge by. A run that says that it cannot be trusted neither convicts nor acquits.
+// hold runs a trial until a run is fit to judge by. A run that says that it cannot be trusted neither convicts nor acquits, and one that was
+// interrupted counts only for what it convicted.
 func (t Trials) hold(ctx context.Context, lab *Lab, trial Trial) (done Trialled, err error) {
 	for tries := 1; tries <= maxTries; tries++ {
 		done, err = t.try(ctx, lab, trial)
 		done.Tries = tries
-		if done.Right || (err == nil && len(done.Run.Verdict.Doubts) == 0) || ctx.Err() != nil {
+		if ctx.Err() != nil && !done.convicts() {
+			return done, errors.Join(err, ctx.Err())
+		}
+		if done.Right || (err == nil && len(done.Run.Verdict.Doubts) == 0) {
 			return done, err
 		}
 	}
 	return done, err
+}
+
+// convicts says that the run accuses as the trial wants it, or accuses a right server; both stand however the run ended.
+func (d Trialled) convicts() bool {
+	if d.Invariant == "" {
+		return len(d.Violated) > 0
+	}
+	return d.Right
 }
 
 func (t Trials) try(ctx context.Context, lab *Lab, trial Trial) (Trialled, error) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"os"
@@ -53,6 +54,42 @@ func TestCtrlCKeepsWhatWasRecordedAndLeavesNothingRunning(t *testing.T) {
 		}
 	}
 	awaitGone(t, family, 5*time.Second)
+}
+
+// A trial that a signal cut short did not let its variant escape.
+func TestCtrlCEndsTrialsWithoutCountingThoseThatWereRunning(t *testing.T) {
+	cmd := exec.Command(program(t, t.TempDir()), "zoo", "run", "no-fence", "--runs", "1000", "--parallel", "2")
+	var complaints bytes.Buffer
+	cmd.Stderr = &complaints
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(stdout)
+	if !lines.Scan() {
+		t.Fatalf("no trial ended: %s", complaints.String())
+	}
+	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	for text := lines.Text(); ; text = lines.Text() {
+		if strings.Contains(text, "ESCAPED") {
+			t.Error(text)
+		}
+		if !lines.Scan() {
+			break
+		}
+	}
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != verdict.ExitInconclusive {
+		t.Errorf("exit code %d, want %d", code, verdict.ExitInconclusive)
+	}
+	if got := complaints.String(); !strings.HasPrefix(got, "idemstorm: interrupted") {
+		t.Errorf("it says %q", got)
+	}
 }
 
 // Whoever kills the harness does not have to clean up after it.

@@ -13,7 +13,7 @@ import (
 	"github.com/idemstorm/idemstorm/harness"
 )
 
-// entry is one measurement of the track record: a trial, or a luck rate.
+// entry is one measurement of the track record: a trial, a luck rate, or a search.
 type entry struct {
 	Variant    string        `json:"variant"`
 	Scenario   string        `json:"scenario,omitempty"`
@@ -22,6 +22,7 @@ type entry struct {
 	Detection  time.Duration `json:"detection_ns,omitempty"`
 	Operations int64         `json:"operations,omitempty"` // until the first violation
 	Luck       *harness.Luck `json:"luck,omitempty"`
+	Search     *convicted    `json:"search,omitempty"`
 }
 
 // journal keeps the measurements of a track record, so that an hour of them does not depend on its last minute. A line is whole or it is the
@@ -109,6 +110,21 @@ func (j *journal) luck(variant string, measure func() (harness.Luck, error)) (ha
 	return luck, j.add(entry{Variant: variant, Luck: &luck})
 }
 
+// search gives what the explorer made of a variant, measured if it was not.
+func (j *journal) search(variant string, measure func() (convicted, error)) (convicted, error) {
+	for _, e := range j.entries {
+		if e.Variant == variant && e.Search != nil {
+			return *e.Search, nil
+		}
+	}
+	found, err := measure()
+	if err != nil {
+		return found, err
+	}
+	fmt.Fprintln(os.Stderr, found.line())
+	return found, j.add(entry{Variant: variant, Search: &found})
+}
+
 // missing are the trials that were not held yet.
 func (j *journal) missing(trials []harness.Trial) []harness.Trial {
 	return slices.DeleteFunc(slices.Clone(trials), func(t harness.Trial) bool { return slices.ContainsFunc(j.entries, isOf(t)) })
@@ -116,7 +132,7 @@ func (j *journal) missing(trials []harness.Trial) []harness.Trial {
 
 func isOf(t harness.Trial) func(entry) bool {
 	return func(e entry) bool {
-		return e.Luck == nil && e.Variant == t.Variant && e.Scenario == t.Scenario.Name && e.Seed == t.Seed
+		return e.Luck == nil && e.Search == nil && e.Variant == t.Variant && e.Scenario == t.Scenario.Name && e.Seed == t.Seed
 	}
 }
 

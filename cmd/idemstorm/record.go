@@ -33,6 +33,7 @@ type recorded struct {
 	Longest      time.Duration
 	Operations   int64 // median, until the first violation; 0 when only rows tell
 	Luck         harness.Luck
+	Search       *convicted // nil: no order of statements and no failure at one shows the fault
 }
 
 func newZooRecordCommand() *cobra.Command {
@@ -75,28 +76,42 @@ func recordZoo(ctx context.Context, stdout io.Writer, f zooFlags, names []string
 		if err != nil {
 			return err
 		}
-		return recordPage.Execute(stdout, map[string]any{"Lines": lines, "Runs": f.runs, "Seed": f.seed})
+		return recordPage.Execute(stdout, map[string]any{"Lines": lines, "Runs": f.runs, "Seed": f.seed, "Searches": searches})
 	})
 }
 
-func recordLines(ctx context.Context, hold harness.Trials, lab *harness.Lab, kept *journal, trials []harness.Trial) ([]recorded, error) {
-	var lines []recorded
+func recordLines(ctx context.Context, hold harness.Trials, lab *harness.Lab, kept *journal, trials []harness.Trial) (lines []recorded, err error) {
 	for _, v := range zoo.All {
 		ends := kept.of(v.Name, trials)
 		if len(ends) == 0 {
 			continue
 		}
-		luck, err := kept.luck(v.Name, func() (harness.Luck, error) { return hold.Luck(ctx, lab, v.Name, trials[0].Seed) })
+		line := newRecorded(v, ends)
+		line.Luck, err = kept.luck(v.Name, func() (harness.Luck, error) { return hold.Luck(ctx, lab, v.Name, trials[0].Seed) })
 		if err != nil {
 			return nil, fmt.Errorf("luck of %s: %w", v.Name, err)
 		}
-		lines = append(lines, newRecorded(v, ends, luck))
+		if line.Search, err = searched(ctx, kept, v); err != nil {
+			return nil, fmt.Errorf("explore %s: %w", v.Name, err)
+		}
+		lines = append(lines, line)
 	}
 	return lines, nil
 }
 
-func newRecorded(v zoo.Variant, ends []entry, luck harness.Luck) recorded {
-	r := recorded{Variant: v, Runs: len(ends), Luck: luck}
+// searches of a variant by the explorer, of which the median time is told; they all find the same.
+const searches = 5
+
+func searched(ctx context.Context, kept *journal, v zoo.Variant) (*convicted, error) {
+	if v.Explore == nil {
+		return nil, nil
+	}
+	found, err := kept.search(v.Name, func() (convicted, error) { return zooExploreFlags{runs: searches}.convict(ctx, v) })
+	return &found, err
+}
+
+func newRecorded(v zoo.Variant, ends []entry) recorded {
+	r := recorded{Variant: v, Runs: len(ends)}
 	var times []time.Duration
 	var operations []int64
 	for _, e := range ends {
@@ -132,6 +147,17 @@ func (r recorded) Chance() string {
 		return "none"
 	}
 	return fmt.Sprintf("%.1f %%", 100*float64(r.Luck.Hits)/float64(max(1, r.Luck.Pairs)))
+}
+
+// Explorer shows how long the explorer searched, and in which schedule or at which crash point it found the fault.
+func (r recorded) Explorer() string {
+	switch {
+	case r.Search == nil:
+		return "–"
+	case r.Search.Caught < r.Search.Runs:
+		return fmt.Sprintf("%d of %d", r.Search.Caught, r.Search.Runs)
+	}
+	return fmt.Sprintf("%.1f s (%s %d)", r.Search.Median.Seconds(), r.Search.unit(), r.Search.First)
 }
 
 // Example is the public example, which must not end the table's cell.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -68,10 +69,7 @@ func soak(ctx context.Context, stdout io.Writer, f soakFlags) error {
 		}
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	return tally.finish()
+	return cmp.Or(tally.finish(), err)
 }
 
 // rightServers is every scenario against every way to run the reference, in an order that changes the way with each step.

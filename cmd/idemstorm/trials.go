@@ -7,7 +7,11 @@ import (
 	"os"
 
 	"github.com/idemstorm/idemstorm/harness"
+	"github.com/idemstorm/idemstorm/harness/verdict"
 )
+
+// errInterrupted ends trials that a signal stopped: what failed after it failed because of it.
+var errInterrupted = errors.New("interrupted: the trials that had not ended count for nothing")
 
 // trialsIn says where trials are held.
 type trialsIn struct {
@@ -33,5 +37,9 @@ func withTrials(ctx context.Context, in trialsIn, use func(harness.Trials, *harn
 		return unreachable(err)
 	}
 	defer func() { err = errors.Join(err, lab.Close()) }()
-	return unreachable(use(harness.Trials{Exe: exe, Dir: in.dir, Parallel: in.parallel}, lab))
+	err = use(harness.Trials{Exe: exe, Dir: in.dir, Parallel: in.parallel}, lab)
+	if ctx.Err() != nil {
+		return exitWith(verdict.ExitInconclusive, errInterrupted)
+	}
+	return unreachable(err)
 }

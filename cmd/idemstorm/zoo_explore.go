@@ -67,7 +67,7 @@ func runZooExplore(ctx context.Context, w io.Writer, f zooExploreFlags, names []
 	if f.runs < 1 || f.parallel < 1 {
 		return exitWith(verdict.ExitUsage, fmt.Errorf("--runs %d, --parallel %d: at least one of each", f.runs, f.parallel))
 	}
-	held := f.convict
+	held := func(ctx context.Context, v zoo.Variant) (explored, error) { return f.convict(ctx, v) }
 	if f.checkReduction {
 		variants, held = reducible(variants), f.compare
 	}
@@ -196,14 +196,22 @@ func (c convicted) line() string {
 	return text
 }
 
+// unit is what the search counts.
+func (c convicted) unit() string {
+	if strings.Contains(c.How, "--crash-points") {
+		return "failure"
+	}
+	return "order"
+}
+
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	return line
 }
 
 // convict searches for a variant's fault as often as was asked, on one lab: each schedule and each crash point has a key of its own.
-func (f zooExploreFlags) convict(ctx context.Context, v zoo.Variant) (r explored, err error) {
-	c := convicted{Variant: v.Name, How: flagsOf(v.Explore), Invariant: v.Convicts(), Runs: f.runs}
+func (f zooExploreFlags) convict(ctx context.Context, v zoo.Variant) (c convicted, err error) {
+	c = convicted{Variant: v.Name, How: flagsOf(v.Explore), Invariant: v.Convicts(), Runs: f.runs}
 	o := f.options(v)
 	l, clean, err := openLab(ctx, o)
 	if err != nil {

@@ -33,7 +33,6 @@ var allowed = map[string][]string{
 	"harness/explore":          {"harness/check", "harness/contract", "harness/drive", "harness/evidence", "harness/history", "harness/pgwire", "harness/plan", "harness/schedule", "harness/verdict"},
 	"harness/explore/lab":      {"harness/explore", "harness/check", "harness/contract", "harness/evidence", "harness/history", "harness/pgcluster", "harness/pgwire", "harness/provider", "harness/schedule", "harness/subject", "harness/verdict"},
 	"harness/schedule":         {"harness/verdict", "harness/wholefile"},
-	"harness/pgwire/wirebench": {"harness/pgcluster", "harness/pgwire"},
 	"target/idempotency":       nil,
 	"target/orderserver/paper": nil,
 }

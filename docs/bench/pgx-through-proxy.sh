@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 if [ -z "${DIRECT_DSN:-}" ]; then
-	exec go run ./harness/pgwire/wirebench "$PWD/docs/bench/pgx-through-proxy.sh" "$@"
+	exec go run ./docs/bench/wire "$PWD/docs/bench/pgx-through-proxy.sh" "$@"
 fi
 [ $# -gt 0 ] || set -- . ./pgconn
 work=$(mktemp -d)

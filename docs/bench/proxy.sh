@@ -7,7 +7,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 if [ -z "${DIRECT_DSN:-}" ]; then
-	exec go run ./harness/pgwire/wirebench "$PWD/docs/bench/proxy.sh" "$@"
+	exec go run ./docs/bench/wire "$PWD/docs/bench/proxy.sh" "$@"
 fi
 seconds=${1:-3} rounds=${2:-5}
 rounds_file=$(mktemp)

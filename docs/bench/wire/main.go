@@ -1,8 +1,8 @@
-// Command wirebench starts a throwaway database with two proxies in front of it,
+// Command wire starts a throwaway database with two proxies in front of it,
 // runs a command that finds all three in its environment, and removes them.
 // The scripts in docs/bench compare through it.
 //
-// Usage: wirebench COMMAND [ARGUMENT...]
+// Usage: wire COMMAND [ARGUMENT...]
 //
 // The command gets DIRECT_DSN, PROXIED_DSN (bytes passed unread) and
 // FOLLOWED_DSN (protocol followed, every step passed by a controller), and
@@ -24,7 +24,7 @@ import (
 
 func main() {
 	if len(os.Args) < 2 {
-		fmt.Fprintln(os.Stderr, "usage: wirebench COMMAND [ARGUMENT...]")
+		fmt.Fprintln(os.Stderr, "usage: wire COMMAND [ARGUMENT...]")
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

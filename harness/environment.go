@@ -91,6 +91,9 @@ func (o Options) reproduce() string {
 	if o.Variant != "" {
 		parts = append(parts, "--variant", o.Variant)
 	}
+	if o.Strategy != "" {
+		parts = append(parts, "--strategy", o.Strategy)
+	}
 	if o.Replicas != 0 {
 		parts = append(parts, "--replicas", strconv.Itoa(o.Replicas))
 	}

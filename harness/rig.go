@@ -59,7 +59,7 @@ func build(ctx context.Context, lab *Lab, bundle subject.Bundled, seed subject.S
 }
 
 func (r *rig) startRedis(ctx context.Context) (err error) {
-	if !r.bundle.Spec.Redis {
+	if !r.bundle.Spec.WithDefaults().Redis {
 		return nil
 	}
 	if r.redis, err = subject.NewRedis(filepath.Join(r.bundle.Dir, "redis.log")); err != nil {

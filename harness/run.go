@@ -40,6 +40,7 @@ type Options struct {
 	Ref      string // how the scenario was named, for the command that reproduces the run; "" is its own name
 	Exe      string // the binary that serves
 	Variant  string // broken variant; "" is the reference
+	Strategy string // claim strategy; overrides the scenario's; "" keeps it
 	Replicas int    // overrides the scenario's; 0 keeps it
 	Seed     uint64
 	Duration time.Duration // length of open-loop phases, if not 0
@@ -68,6 +69,9 @@ func (o Options) scenarioRef() string {
 func (o Options) resolve() Options {
 	if o.Replicas != 0 {
 		o.Scenario.Subject.Replicas = o.Replicas
+	}
+	if o.Strategy != "" {
+		o.Scenario.Subject.Strategy = o.Strategy
 	}
 	o.Scenario.Workload = o.Scenario.Workload.WithLoad(o.Duration, o.Rate)
 	if o.Progress == nil {
@@ -181,6 +185,9 @@ func (o Options) subjectLine() string {
 	name := "the bundled server"
 	if o.Variant != "" {
 		name = "the bundled server's broken variant " + o.Variant
+	}
+	if s := o.Scenario.Subject.Strategy; s != "" {
+		name += ", claim strategy " + s
 	}
 	return fmt.Sprintf("%s, %d replica(s)", name, o.Scenario.Subject.Replicas)
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/idemstorm/idemstorm/harness/contract"
+
 	"github.com/spf13/cobra"
 
 	"github.com/idemstorm/idemstorm/harness/explore"
@@ -61,6 +63,7 @@ func newExploreCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&f.target, "target", "", "explore the server that this file describes (docs/target-file.md)")
 	flags.StringVar(&f.lab.Variant, "variant", "", "explore this broken variant")
+	flags.StringVar(&f.lab.Strategy, "strategy", "", "explore the bundled server with this claim strategy: "+strings.Join(contract.StrategyNames(), ", "))
 	flags.StringVar(&f.lab.Case, "case", "duplicates", "what meets: "+caseNames())
 	flags.StringVar(&f.lab.Route, "route", "order", "route that the requests take: order, checkout")
 	flags.IntVar(&f.lab.Requests, "requests", 0, "how many requests race (default 2; 1 beside a command)")

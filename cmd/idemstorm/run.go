@@ -9,7 +9,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
+
+	"github.com/idemstorm/idemstorm/harness/contract"
 
 	"github.com/spf13/cobra"
 
@@ -21,12 +24,12 @@ import (
 
 // runFlags are what `run` can be told.
 type runFlags struct {
-	suite, variant, dsn, pgBin, out, junit, plan string
-	replicas                                     int
-	seed                                         uint64
-	duration                                     time.Duration
-	rate                                         float64
-	quiet, json, noCanary                        bool
+	suite, variant, strategy, dsn, pgBin, out, junit, plan string
+	replicas                                               int
+	seed                                                   uint64
+	duration                                               time.Duration
+	rate                                                   float64
+	quiet, json, noCanary                                  bool
 }
 
 func newRunCommand() *cobra.Command {
@@ -49,6 +52,7 @@ Exit codes: 0 held · 1 an invariant was violated · 2 usage · 3 target or data
 	flags := cmd.Flags()
 	flags.StringVar(&f.suite, "suite", "", "run every built-in scenario of a suite: quick, race, outage, full")
 	flags.StringVar(&f.variant, "variant", "", "run a broken variant of the bundled server (see idemstorm zoo list)")
+	flags.StringVar(&f.strategy, "strategy", "", "let the bundled server claim by this strategy: "+strings.Join(contract.StrategyNames(), ", "))
 	flags.StringVar(&f.dsn, "dsn", "", "use this PostgreSQL server, in a database of our own, instead of a throwaway one")
 	flags.StringVar(&f.pgBin, "pg-bin", "", "folder of PostgreSQL's server programs")
 	flags.StringVar(&f.out, "out", "", "folder for the results (default runs/TIME-NAME)")
@@ -69,6 +73,9 @@ func runScenarios(ctx context.Context, stdout io.Writer, f runFlags, args []stri
 	chosen, err := f.choose(args)
 	if err != nil {
 		return exitWith(verdict.ExitUsage, err)
+	}
+	if _, known := contract.FindStrategy(f.strategy); !known {
+		return exitWith(verdict.ExitUsage, fmt.Errorf("--strategy: %q is none of %s", f.strategy, strings.Join(contract.StrategyNames(), ", ")))
 	}
 	if f.seed == 0 {
 		f.seed = randomSeed()
@@ -97,7 +104,7 @@ func (f runFlags) runAll(ctx context.Context, lab *harness.Lab, out *output, exe
 	var runs []verdict.Run
 	for _, c := range chosen {
 		run, err := harness.Run(ctx, lab, harness.Options{
-			Scenario: c.Scenario, Ref: c.ref, Exe: exe, Variant: f.variant, Replicas: f.replicas, Seed: f.seed,
+			Scenario: c.Scenario, Ref: c.ref, Exe: exe, Variant: f.variant, Strategy: f.strategy, Replicas: f.replicas, Seed: f.seed,
 			Duration: f.duration, Rate: f.rate, Plan: f.plan,
 			Dir: filepath.Join(out.dir, c.Name), Progress: out.progress(c.Name), Canary: canary,
 		})

@@ -1,24 +1,27 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
 	"net"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/idemstorm/idemstorm/target/idempotency"
 	"github.com/idemstorm/idemstorm/target/orderserver"
 	"github.com/idemstorm/idemstorm/target/zoo"
 )
 
 // serveFlags are what serve takes besides the server's own configuration.
 type serveFlags struct {
-	addr, addrFile, variant, logLevel string
-	ttl                               map[string]string
+	addr, addrFile, variant, strategy, logLevel string
+	ttl                                         map[string]string
 }
 
 func newServeCommand() *cobra.Command {
@@ -31,13 +34,15 @@ func newServeCommand() *cobra.Command {
 		Long: `Run one replica of the reference server until SIGTERM.
 
 Environment: DATABASE_URL, IDEMPOTENCY_DATABASE_URL (default: the same), FLAG_IDEMPOTENCY_MIDDLEWARE (default true),
-MBT_NEW_ORDERS_DISABLED (default false), ADMIN_TOKEN (opens /admin/flags), PAYMENT_PROVIDER_URL.`,
+MBT_NEW_ORDERS_DISABLED (default false), ADMIN_TOKEN (opens /admin/flags), PAYMENT_PROVIDER_URL, IDEMSTORM_REDIS_ADDR
+(host:port, where a strategy or a variant needs it).`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return serve(cmd.Context(), f, cfg) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.addr, "addr", "127.0.0.1:8080", "address to listen on; port 0 for any")
 	flags.StringVar(&f.addrFile, "addr-file", "", "write the bound address to this file once ready")
 	flags.StringVar(&f.variant, "variant", "", "run this broken variant")
+	flags.StringVar(&f.strategy, "strategy", "", "decide by this claim strategy: "+strategyNames())
 	flags.StringVar(&f.logLevel, "log-level", "info", "debug, info, warn or error")
 	flags.StringToStringVar(&f.ttl, "ttl", nil, `life of an endpoint's records, e.g. "POST /api/trading/orders=1h"`)
 	dsnFlag(cmd, &cfg.DatabaseURL)
@@ -92,6 +97,12 @@ func (f serveFlags) complete(cfg orderserver.Config) (orderserver.Config, error)
 	if cfg.TTL, err = parseTTL(f.ttl); err != nil {
 		return cfg, err
 	}
+	if cfg.Strategy, err = idempotency.FindStrategy(cmp.Or(f.strategy, idempotency.Strategies[0].Name)); err != nil {
+		return cfg, err
+	}
+	if cfg.Strategy.Redis {
+		cfg.RedisAddr = os.Getenv(zoo.RedisAddressVariable)
+	}
 	if f.variant != "" {
 		v, err := zoo.Find(f.variant)
 		if err != nil {
@@ -101,6 +112,14 @@ func (f serveFlags) complete(cfg orderserver.Config) (orderserver.Config, error)
 	}
 	cfg.Log, err = newLog(f.logLevel)
 	return cfg, err
+}
+
+func strategyNames() string {
+	var names []string
+	for _, s := range idempotency.Strategies {
+		names = append(names, s.Name)
+	}
+	return strings.Join(names, ", ")
 }
 
 func newLog(name string) (*slog.Logger, error) {

@@ -7,6 +7,8 @@ import (
 	"io"
 	"time"
 
+	"github.com/idemstorm/idemstorm/harness/contract"
+
 	"github.com/spf13/cobra"
 
 	"github.com/idemstorm/idemstorm/harness"
@@ -29,7 +31,8 @@ func newSoakCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "soak",
 		Short: "Run right servers for a long time: none may be accused",
-		Long: `Soak runs the reference server through a suite again and again, in turn with 1, 2 and 4 replicas and under every isolation level, each time with a
+		Long: `Soak runs the bundled server through a suite again and again, in turn with 1, 2 and 4 replicas, under every isolation level and with every claim
+strategy, each time with a
 new seed. It prints runs, operations and alarms, and the 95 % bound on the rate of false alarms that follows (rule of three). The exit code is 1 after
 an alarm; the run directories of alarms are kept under --out.`,
 		Example: `  idemstorm soak --for 10m
@@ -75,15 +78,20 @@ func soak(ctx context.Context, stdout io.Writer, f soakFlags) error {
 // rightServers is every scenario against every way to run the reference, in an order that changes the way with each step.
 func rightServers(suite []scenarios.Scenario) []harness.Trial {
 	type way struct {
-		replicas  int
-		isolation string
+		replicas            int
+		isolation, strategy string
 	}
-	ways := []way{{0, ""}, {2, "repeatable read"}, {4, "read committed"}, {2, "serializable"}, {1, "read committed"}, {4, "serializable"}}
+	ways := []way{
+		{0, "", ""}, {2, "repeatable read", ""}, {4, "read committed", ""}, {2, "serializable", ""}, {1, "read committed", ""}, {4, "serializable", ""},
+	}
+	for _, s := range contract.Strategies[1:] {
+		ways = append(ways, way{strategy: s.Name})
+	}
 	var out []harness.Trial
 	for i := range len(suite) * len(ways) {
 		s := suite[i%len(suite)]
 		w := ways[(i+i/len(suite))%len(ways)]
-		s.Subject.Isolation = w.isolation
+		s.Subject.Isolation, s.Subject.Strategy = w.isolation, w.strategy
 		if w.replicas > s.Subject.Replicas || (w.replicas > 0 && len(s.Faults) == 0) {
 			s.Subject.Replicas = w.replicas // never fewer than the scenario's faults strike
 		}
@@ -112,7 +120,7 @@ func (t *soakTally) add(d harness.Trialled) error {
 		word = fmt.Sprintf("inconclusive %v", d.Run.Verdict.Doubts)
 	}
 	s := d.Scenario.Subject
-	_, err := fmt.Fprintf(t.w, "%5d  %-20s %d replica(s)  %-16s seed %-6d %s\n", t.runs, d.Scenario.Name, s.Replicas, s.Isolation, d.Seed, word)
+	_, err := fmt.Fprintf(t.w, "%5d  %-20s %d replica(s)  %-16s seed %-6d %s\n", t.runs, d.Scenario.Name, s.Replicas, cmp.Or(s.Strategy, s.Isolation), d.Seed, word)
 	return err
 }
 

@@ -39,11 +39,12 @@ type life struct {
 	executed   map[int64]bool // operations that the rows name; nil when they name none for certain
 	rows       []execution
 	staleAfter int64 // ns; 0 when it is not known
-	disturbed  bool  // a server that refused an action may have failed to mark its record
+	claims     contract.Claims
+	disturbed  bool // a server that refused an action may have failed to mark its record
 }
 
 func (ix *index) lifeOf(sc *scope) life {
-	l := life{attempts: sc.attempts, executions: -1, staleAfter: int64(ix.contract.StaleAfter), disturbed: sc.disturbed}
+	l := life{attempts: sc.attempts, executions: -1, staleAfter: int64(ix.contract.StaleAfter), claims: ix.contract.Claims, disturbed: sc.disturbed}
 	list, known := ix.executions(sc)
 	if !known {
 		return l

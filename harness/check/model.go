@@ -154,6 +154,9 @@ func (l *life) end(st recordState, i int, a *attempt) (next []any) {
 	}
 	if l.endsInFlight(a) {
 		next = append(next, st)
+		if l.claims.EndWithWorker {
+			next = append(next, recordState{decided: st.decided})
+		}
 	}
 	return next
 }
@@ -165,7 +168,7 @@ func (l *life) observe(st recordState, a *attempt) []any {
 	case contract.AnswerMismatch:
 		fits = st.phase != absent && !same
 	case contract.AnswerInFlight:
-		fits = st.phase == inFlight && same
+		fits = st.phase == inFlight && (same || l.claims.HideBody)
 	case contract.AnswerPreviousFailed:
 		fits = st.phase == failed && same
 	case contract.AnswerStale:

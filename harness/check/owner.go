@@ -39,7 +39,7 @@ func (s *sweep) oneOwner() *contradiction {
 }
 
 // retirePossible says whether a claim may have been retired: somebody says so, or somebody's unseen answer may, and there was
-// time enough for a claim to go stale.
+// time enough for a claim to go stale, or it goes with its worker.
 func (l *life) retirePossible() bool {
 	opened := false
 	for i := range l.attempts {
@@ -48,7 +48,7 @@ func (l *life) retirePossible() bool {
 		}
 		opened = opened || l.attempts[i].open()
 	}
-	return opened && l.lastDone()-l.attempts[0].sent >= l.staleAfter
+	return opened && (l.claims.EndWithWorker || l.lastDone()-l.attempts[0].sent >= l.staleAfter)
 }
 
 // lastDone is the end of the last attempt: what happens later shows in no answer.
@@ -70,7 +70,7 @@ func (s *sweep) sights() sights {
 			seen.fresh, seen.mustExecute = a, true
 		}
 		if a.recordSeen() && (!retired || a.settles() || a.sent > settled) {
-			seen.add(a)
+			seen.add(a, s.claims.HideBody)
 		}
 	}
 	return seen
@@ -92,8 +92,13 @@ func (l *life) settledBy() (by int64) {
 	return by
 }
 
-func (seen *sights) add(a *attempt) {
+// add takes in an answer that shows the record. Where claims are hidden, in flight does not say of which request.
+func (seen *sights) add(a *attempt, hidden bool) {
 	seen.seenBy = min(seen.seenBy, a.done)
+	if hidden && a.answer == contract.AnswerInFlight {
+		seen.inFlightAt = max(seen.inFlightAt, a.sent)
+		return
+	}
 	if a.answer == contract.AnswerMismatch {
 		seen.foreign[a.op.request] = true
 		return

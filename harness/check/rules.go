@@ -132,7 +132,7 @@ func (s *sweep) rule(a *attempt) *contradiction {
 	case contract.AnswerReplay:
 		return s.replayRule(a, c)
 	case contract.AnswerInFlight:
-		if c.openSince == forever && c.openUntil < a.sent {
+		if !c.openAt(a.sent) && !(s.claims.HideBody && s.anyOpenAt(a.sent)) {
 			return &contradiction{rule: "no claim of the same request was open at that time", at: a}
 		}
 		return s.ended(a)
@@ -183,8 +183,23 @@ func (s *sweep) freshRule(a *attempt) *contradiction {
 	return s.ended(a)
 }
 
-// retirable says whether a claim can have been retired by somebody else than its own maker.
+// openAt says whether a claim may have been open at that time or later.
+func (c *claims) openAt(sent int64) bool { return c.openSince != forever || c.openUntil >= sent }
+
+func (s *sweep) anyOpenAt(sent int64) bool {
+	for _, c := range s.byRequest {
+		if c.openAt(sent) {
+			return true
+		}
+	}
+	return false
+}
+
+// retirable says whether a claim can have been retired by somebody else than its own maker, or have gone with its worker.
 func (s *sweep) retirable() bool {
+	if s.claims.EndWithWorker && s.openOnes > 0 {
+		return true
+	}
 	return s.retirers > s.openOnes || s.openOnes > 1 || (s.openOnes == 1 && s.refused > 0)
 }
 

@@ -45,6 +45,7 @@ type Contract struct {
 	Deadline   time.Duration `json:"deadline_ns"`    // the server's own bound on one request
 	MaxTTL     time.Duration `json:"max_ttl_ns"`
 	Answers    []Rule        `json:"answers"` // first match wins; see Classify
+	Claims     Claims        `json:"claims,omitzero"`
 
 	// Unstated are invariants that the subject does not promise, or of which it is not known, each with why.
 	Unstated map[string]string `json:"unstated,omitempty"`

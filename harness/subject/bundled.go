@@ -99,6 +99,9 @@ func (b Bundled) args(spec Spec, addr, addrFile string) []string {
 	if spec.Isolation != "" {
 		args = append(args, "--isolation", spec.Isolation)
 	}
+	if spec.Strategy != "" {
+		args = append(args, "--strategy", spec.Strategy)
+	}
 	for _, r := range spec.Contract().Routes {
 		if ttl, ok := spec.TTL[r.ID]; ok {
 			args = append(args, "--ttl", r.Scope()+"="+ttl.String())

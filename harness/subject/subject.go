@@ -7,6 +7,7 @@ package subject
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/idemstorm/idemstorm/harness/contract"
@@ -21,6 +22,7 @@ type Spec struct {
 	Pool         int           `yaml:"pool"`          // connections of the handlers' pool; default 16
 	StorePool    int           `yaml:"store_pool"`    // connections of the key store's pool; default 16
 	Isolation    string        `yaml:"isolation"`     // of business transactions; default "read committed"
+	Strategy     string        `yaml:"strategy"`      // how the bundled server claims; default "insert-first"
 	Redis        bool          `yaml:"redis"`         // give it a redis without persistence; the reference does not use it
 
 	TTL map[string]time.Duration `yaml:"ttl"` // life of records by route id; default what the contract says
@@ -43,6 +45,9 @@ func (s Spec) WithDefaults() Spec {
 	if s.StorePool == 0 {
 		s.StorePool = 16
 	}
+	if strategy, _ := contract.FindStrategy(s.Strategy); strategy.Redis {
+		s.Redis = true
+	}
 	return s
 }
 
@@ -58,6 +63,9 @@ func (s Spec) Validate() error {
 	}
 	if err := s.validateTTL(); err != nil {
 		return err
+	}
+	if _, known := contract.FindStrategy(s.Strategy); !known {
+		return fmt.Errorf("subject.strategy: %q is none of %s", s.Strategy, strings.Join(contract.StrategyNames(), ", "))
 	}
 	switch s.Isolation {
 	case "", "read committed", "repeatable read", "serializable":
@@ -84,6 +92,8 @@ func (s Spec) validateTTL() error {
 func (s Spec) Contract() contract.Contract {
 	s = s.WithDefaults()
 	c := contract.ADR0138(s.StaleAfter, s.Deadline)
+	strategy, _ := contract.FindStrategy(s.Strategy)
+	c.Claims = strategy.Claims
 	for i := range c.Routes {
 		if ttl, ok := s.TTL[c.Routes[i].ID]; ok {
 			c.Routes[i].TTL = ttl

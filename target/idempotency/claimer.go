@@ -52,7 +52,8 @@ type Record struct {
 
 // Claimer decides who executes, and reads the record for everyone else.
 type Claimer interface {
-	// Claim returns nil without an error when another request holds the key.
+	// Claim returns nil without an error when another request holds the key, and ErrHeld when that one's record may not be to
+	// be seen yet.
 	Claim(ctx context.Context, req *Request) (*Claim, error)
 	// Read returns the record of the request's key and scope, nil when there is none. If it is a completed one that
 	// will be replayed, it writes the replay's audit row in the same statement, unless audit is nil.
@@ -63,6 +64,13 @@ type Claimer interface {
 	Discard(ctx context.Context, rec *Record) error
 	// Reclaim takes over a completed record without a stored answer, for routes with NoReplay; nil when it is lost.
 	Reclaim(ctx context.Context, rec *Record) (*Claim, error)
+}
+
+// ReadingClaimer is a claimer that learns on the way what a loser has to know.
+type ReadingClaimer interface {
+	Claimer
+	// ClaimOrRead is Claim, and Read for who has lost. With neither a claim nor a record the record has to be read.
+	ClaimOrRead(ctx context.Context, req *Request, audit Auditor) (*Claim, *Record, error)
 }
 
 // InsertClaimer is the contract's claimer: one autocommitted insert decides, losers never wait for the winner's handler.

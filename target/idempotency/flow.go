@@ -53,28 +53,42 @@ func (e *endpoint) storeShare() time.Duration {
 // settle claims and executes, or answers from the record, or claims again when the record has gone meanwhile.
 func (e *endpoint) settle(ctx, storeCtx context.Context, req *Request) *Response {
 	for range maxClaims {
-		claim, err := e.parts.Claimer.Claim(storeCtx, req)
+		claim, rec, err := e.claim(storeCtx, req)
+		held := errors.Is(err, ErrHeld)
 		switch {
 		case errors.Is(err, ErrScopeGone):
 			return answer(http.StatusUnauthorized, "unauthorized")
-		case err != nil:
+		case err != nil && !held:
 			return e.outage(ctx, req, StoreOutage{Stage: AtClaim, Err: err})
 		case claim != nil:
 			e.count.miss.Inc()
 			return e.execute(ctx, req, claim)
 		}
-		rec, err := e.read(storeCtx, req)
-		if err != nil {
-			return e.outage(ctx, req, StoreOutage{Stage: AtRead, Err: err})
+		if rec == nil {
+			if rec, err = e.read(storeCtx, req); err != nil {
+				return e.outage(ctx, req, StoreOutage{Stage: AtRead, Err: err})
+			}
+		}
+		if held && rec == nil {
+			break
 		}
 		if resp := e.fromRecord(ctx, storeCtx, req, rec); resp != nil {
 			return resp
 		}
 	}
-	// Each round lost to a request that held the key when we claimed: for the client, one is in flight.
+	// Somebody holds the key whose record is not to be seen, or each round lost to one that held it: for the client, one is in flight.
 	e.count.hit.Inc()
 	e.count.inFlight.Inc()
 	return inFlight()
+}
+
+// claim is the claimer's, with the record that it may have read on the way.
+func (e *endpoint) claim(ctx context.Context, req *Request) (*Claim, *Record, error) {
+	if c, reads := e.parts.Claimer.(ReadingClaimer); reads {
+		return c.ClaimOrRead(ctx, req, e.parts.Auditor)
+	}
+	claim, err := e.parts.Claimer.Claim(ctx, req)
+	return claim, nil, err
 }
 
 // read falls back, where the tier may fail open, to a replay without its audit row.

@@ -41,6 +41,10 @@ type Config struct {
 	// ProviderURL is the payment provider's base URL.
 	ProviderURL string
 
+	// Strategy decides who executes; the zero value is the reference's. RedisAddr is for the strategy that needs one.
+	Strategy  idempotency.Strategy
+	RedisAddr string
+
 	// Parts may replace parts of the reference. Prepare runs once before the server serves. Both are for variants.
 	Parts   func(idempotency.Parts) idempotency.Parts
 	Prepare func(context.Context, *pgxpool.Pool) error
@@ -58,6 +62,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if !slices.Contains(isolationLevels, c.Isolation) {
 		return c, fmt.Errorf("isolation level %q is none of %q", c.Isolation, isolationLevels[1:])
+	}
+	if c.Strategy.Redis && c.RedisAddr == "" {
+		return c, fmt.Errorf("claim strategy %s needs a Redis: set IDEMSTORM_REDIS_ADDR to its host:port", c.Strategy.Name)
 	}
 	c.StoreURL = cmp.Or(c.StoreURL, c.DatabaseURL)
 	c.PoolSize = cmp.Or(c.PoolSize, 12)

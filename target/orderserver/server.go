@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/redis/go-redis/v9"
 
 	"github.com/idemstorm/idemstorm/target/idempotency"
 )
@@ -23,6 +24,7 @@ const shutdownGrace = time.Second
 type Server struct {
 	cfg             Config
 	business, store *pgxpool.Pool
+	redis           *redis.Client // nil where no strategy needs it
 	flags           *flags
 	provider        *providerClient
 	metrics         http.Handler
@@ -38,6 +40,9 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	}
 	s := &Server{cfg: cfg, flags: newFlags(cfg)}
 	s.provider = &providerClient{base: cfg.ProviderURL, http: &http.Client{Transport: &http.Transport{}}, log: cfg.Log}
+	if cfg.RedisAddr != "" {
+		s.redis = redis.NewClient(&redis.Options{Addr: cfg.RedisAddr, ContextTimeoutEnabled: true, DisableIdentity: true})
+	}
 	if err := s.openPools(); err != nil {
 		s.Close()
 		return nil, err
@@ -97,6 +102,9 @@ func (s *Server) openPools() (err error) {
 func (s *Server) assemble() error {
 	s.parts = idempotency.Reference(s.business, s.store, s.cfg.StaleAfter)
 	s.parts.Gate = orderGate{s.flags}
+	if s.cfg.Strategy.New != nil {
+		s.parts.Claimer = s.cfg.Strategy.New(idempotency.Stores{Pool: s.store, Redis: s.redis, StaleAfter: s.cfg.StaleAfter})
+	}
 	if s.cfg.Parts != nil {
 		s.parts = s.cfg.Parts(s.parts)
 	}
@@ -153,6 +161,9 @@ func (s *Server) Close() {
 		if pool != nil {
 			pool.Close()
 		}
+	}
+	if s.redis != nil {
+		_ = s.redis.Close() // every request has ended
 	}
 	s.provider.http.CloseIdleConnections()
 }

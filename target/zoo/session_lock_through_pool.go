@@ -15,7 +15,7 @@ var sessionLockThroughPool = Variant{
 		"be handed the very connection that holds the lock, which then lets it in again; the unlock may go to another one, and unlocks nothing.",
 	Seen:      "heroku/pg_lock#2: through a pool two holders can get the same session lock, since it is re-entrant on one connection",
 	Invariant: "at-most-once",
-	Scenario:  "duplicate-key-race",
+	Scenario:  "small-pool",
 	Explore:   &Exploration{Case: "duplicates", Shared: true, Preemptions: 2},
 	Parts: func(p idempotency.Parts) idempotency.Parts {
 		p.Claimer = sessionLockClaimer{reference(p)}

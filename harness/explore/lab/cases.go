@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -135,10 +136,7 @@ func (l *Lab) name(c Case) string {
 }
 
 func (l *Lab) subject() string {
-	if l.opts.Variant == "" {
-		return "reference"
-	}
-	return l.opts.Variant
+	return cmp.Or(l.opts.Variant, l.opts.Strategy, "reference")
 }
 
 // freshKey is a key that nobody has used, for the first user.

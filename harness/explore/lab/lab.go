@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -35,6 +36,7 @@ type Options struct {
 	Route      string        // one of Routes; default order
 	Requests   int           // default 2, and 1 beside a command
 	Shared     bool          // one server process for all requests, instead of one each
+	Strategy   string        // claim strategy of the bundled server; "" for the reference's
 	Isolation  string        // of the server's transactions; default read committed
 	StaleAfter time.Duration // default 30 s; crash points need it short
 	Deadline   time.Duration // the server's own for one request; default longer than any schedule
@@ -81,6 +83,9 @@ func (o Options) Validate() error {
 	if o.Requests < 1 || o.Requests > 4 {
 		return fmt.Errorf("%d requests: between 1 and 4 can be explored", o.Requests)
 	}
+	if s, _ := contract.FindStrategy(o.Strategy); s.Redis {
+		return fmt.Errorf("claim strategy %s cannot be explored: it decides in Redis, where no statement is seen", s.Name)
+	}
 	return o.spec().Validate()
 }
 
@@ -100,7 +105,7 @@ func (o Options) Actors() int {
 const patience = 60 * time.Second
 
 func (o Options) spec() subject.Spec {
-	return subject.Spec{StaleAfter: o.StaleAfter, Deadline: o.Deadline, Pool: 8, StorePool: 8, Isolation: o.Isolation}
+	return subject.Spec{StaleAfter: o.StaleAfter, Deadline: o.Deadline, Pool: 8, StorePool: 8, Isolation: o.Isolation, Strategy: o.Strategy}
 }
 
 // settings silence what could come between two steps: time-outs and autovacuum. A crash of the machine is not explored, so nothing
@@ -296,6 +301,8 @@ func (l *Lab) Reducible() (ok bool, why string) {
 		return false, err.Error()
 	case l.opts.Shared:
 		return false, "requests that share a process may meet in its memory"
+	case !slices.Contains([]string{"", "insert-first", "insert-or-read"}, l.opts.Strategy):
+		return false, "the claims of strategy " + l.opts.Strategy + " are locks, or a snapshot, and not rows alone"
 	case l.opts.Isolation != "" && l.opts.Isolation != "read committed":
 		return false, "under " + l.opts.Isolation + " a snapshot sees all tables at once"
 	case route.charges:

@@ -1,0 +1,24 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/idemstorm/idemstorm/harness/contract"
+	"github.com/idemstorm/idemstorm/target/idempotency"
+)
+
+// The harness knows the bundled server's strategies by name and by what they promise; it shares no code with them.
+func TestTheHarnessKnowsEveryClaimStrategy(t *testing.T) {
+	if len(contract.Strategies) != len(idempotency.Strategies) {
+		t.Fatalf("the harness knows %v", contract.StrategyNames())
+	}
+	for i, served := range idempotency.Strategies {
+		known := contract.Strategies[i]
+		if known.Name != served.Name || known.Redis != served.Redis {
+			t.Errorf("served %s (redis %v), known %s (redis %v)", served.Name, served.Redis, known.Name, known.Redis)
+		}
+		if (known.Claims != contract.Claims{}) != (served.Promise != "") {
+			t.Errorf("%s: the harness expects %+v, the strategy says %q", served.Name, known.Claims, served.Promise)
+		}
+	}
+}

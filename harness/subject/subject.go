@@ -21,6 +21,7 @@ type Spec struct {
 	Pool         int           `yaml:"pool"`          // connections of the handlers' pool; default 16
 	StorePool    int           `yaml:"store_pool"`    // connections of the key store's pool; default 16
 	Isolation    string        `yaml:"isolation"`     // of business transactions; default "read committed"
+	Standby      string        `yaml:"standby"`       // of the database: asynchronous or synchronous; default none
 	Redis        bool          `yaml:"redis"`         // give it a redis without persistence; the reference does not use it
 
 	TTL map[string]time.Duration `yaml:"ttl"` // life of records by route id; default what the contract says
@@ -58,6 +59,11 @@ func (s Spec) Validate() error {
 	}
 	if err := s.validateTTL(); err != nil {
 		return err
+	}
+	switch s.Standby {
+	case "", "asynchronous", "synchronous":
+	default:
+		return fmt.Errorf("subject.standby: %q is neither asynchronous nor synchronous", s.Standby)
 	}
 	switch s.Isolation {
 	case "", "read committed", "repeatable read", "serializable":

@@ -187,7 +187,7 @@ func (a *automaton) end(v *visit) {
 		return
 	}
 	if v.refused {
-		a.phase, v.answer = failed, contract.AnswerRejected
+		a.phase, a.owner, v.answer = failed, v, contract.AnswerRejected
 		return
 	}
 	v.body = fmt.Sprint("executed by ", v.op, " at ", v.ends)

@@ -113,7 +113,7 @@ func (c *crashes) tell(s *story) {
 	s.in.Limits.Loss = Loss{Fault: 1, Kind: "failover", Window: time.Second}
 	s.note(c.safe, noteSafe, "failover")
 	s.note(c.strike, noteStruck, "failover")
-	s.fault("postgres", c.strike, c.over)
+	s.fault("postgres", c.strike, c.over-1)
 }
 
 // acknowledgedAndGone says whether a client was told of an execution that is not there.

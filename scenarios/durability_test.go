@@ -49,9 +49,9 @@ func TestAFailoverThatMakesNoSenseIsRefused(t *testing.T) {
 
 func TestAScenarioStatesItsLossByStandbyAndFault(t *testing.T) {
 	for name, want := range map[string]check.Loss{
-		"failover-async": {Fault: 1, Kind: "failover", Window: 500*time.Millisecond + fault.LossMargin},
+		"failover-async": {Fault: 2, Kind: "failover", Window: 500*time.Millisecond + fault.LossMargin},
 		"failover-sync":  {},
-		"crash-unsynced": {Fault: 1, Kind: "postgres-crash-unsynced", Window: 500*time.Millisecond + fault.LossMargin},
+		"crash-unsynced": {Fault: 2, Kind: "postgres-crash-unsynced", Window: 500*time.Millisecond + fault.LossMargin},
 		"store-outage":   {},
 	} {
 		s, err := Find(name)

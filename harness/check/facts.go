@@ -34,6 +34,7 @@ type attempt struct {
 	body   uint64 // see bodyHash; only of 2xx answers
 	settle bool
 	safe   bool // it was answered before the time of a stated loss
+	proven bool // it was answered in the time of a stated loss, and what it did is there
 	void   bool // it was answered in the time of a stated loss: what it did may be gone
 }
 

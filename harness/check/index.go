@@ -45,6 +45,7 @@ func newIndex(in Input) *index {
 	ix.addEvents(in)
 	ix.addRows()
 	ix.findCut()
+	ix.prove()
 	ix.mark()
 	ix.divide()
 	return ix

@@ -2,9 +2,11 @@ package check
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/idemstorm/idemstorm/harness/contract"
+	"github.com/idemstorm/idemstorm/harness/evidence"
 	"github.com/idemstorm/idemstorm/harness/history"
 )
 
@@ -55,13 +57,48 @@ func (ix *index) findCut() {
 	}
 }
 
+// prove finds the answers from the time of the loss whose executions are there. A crash loses the end of the log and nothing before it: what was
+// acknowledged before such a request was even sent is in front of it in the log, and must be there too.
+func (ix *index) prove() {
+	if !ix.cut.happened() {
+		return
+	}
+	latest := ix.cut.safe
+	for _, s := range ix.scopes {
+		for i := range s.attempts {
+			a := &s.attempts[i]
+			a.proven = ix.cut.void(a) && s.executedBy(a)
+			if a.proven {
+				latest = max(latest, a.sent)
+			}
+		}
+	}
+	ix.cut.safe = latest
+}
+
+// executedBy says whether the rows show the very execution that the attempt was answered with: an order of its operation, and a record with its
+// answer, which no other execution of the key has given.
+func (s *scope) executedBy(a *attempt) bool {
+	if a.answer != contract.AnswerFresh || s.key == "" {
+		return false
+	}
+	for i := range s.attempts {
+		if b := &s.attempts[i]; b != a && b.answer == contract.AnswerFresh && b.body == a.body {
+			return false
+		}
+	}
+	list := s.orderExecutions()
+	return slices.ContainsFunc(list, func(e execution) bool { return e.op == a.op.id }) &&
+		slices.ContainsFunc(s.records, func(r *evidence.Record) bool { return r.Body != "" && bodyHash([]byte(r.Body)) == a.body })
+}
+
 // happened says whether there is a cut at all.
 func (c cut) happened() bool { return c.safe >= 0 }
 
 // void says whether the attempt was answered by the old database at a time from which nothing needs to have survived: after the last safe moment,
-// and before another database took over.
+// and before another database took over. What is proven to have survived is not void.
 func (c cut) void(a *attempt) bool {
-	return c.happened() && a.returned() && a.sent < c.began && a.done >= c.safe && a.done <= c.over
+	return c.happened() && a.returned() && !a.proven && a.sent < c.began && a.done >= c.safe && a.done <= c.over
 }
 
 // divide finds the keys that a stated loss has to explain, and divides each into what was before and what came after. Only a key with an answer

@@ -91,6 +91,21 @@ var lossy = []struct {
 		s.ask(s.order(k1, "a"), 900, 950, contract.AnswerFresh)
 		s.ask(1, 1100, 1200, contract.AnswerReplay)
 	}},
+	{"a later order has survived, which a crash cannot do", "acked-durable", verdict.Violated, 0, func(s *story) {
+		s.crash()
+		s.ask(s.order(k1, "a"), 1100, 1200, contract.AnswerFresh)
+		laterSurvives(s, 1201)
+	}},
+	{"an order that was under way together with a lost one has survived", "acked-durable", verdict.Held, 1, func(s *story) {
+		s.crash()
+		s.ask(s.order(k1, "a"), 1100, 1200, contract.AnswerFresh)
+		laterSurvives(s, 1199)
+	}},
+	{"a surviving order is in flight again", "legal-transitions", verdict.Violated, 0, func(s *story) {
+		s.crash()
+		laterSurvives(s, 1100)
+		s.ask(1, 2600, 2610, contract.AnswerInFlight)
+	}},
 	{"nothing is lost", "acked-durable", verdict.Inconclusive, 0, func(s *story) {
 		s.crash()
 		s.ask(s.order(k1, "a"), 1100, 1200, contract.AnswerFresh)
@@ -247,6 +262,14 @@ var lossy = []struct {
 		s.ask(s.order(k1, "a"), 1100, 1200, contract.AnswerFresh)
 		s.ask(s.order(k1, "a"), 2600, 2700, contract.AnswerInFlight)
 	}},
+}
+
+// laterSurvives is another key, sent at a moment, answered in the time of the loss, and there.
+func laterSurvives(s *story, sent int64) {
+	later := s.order(k2, "b")
+	s.ask(later, sent, 1300, contract.AnswerFresh)
+	s.execute(later)
+	s.record(later, "completed")
 }
 
 // lostAndAgain is one key whose order is lost, and which another operation runs again, and a replay of each.

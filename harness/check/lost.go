@@ -42,8 +42,8 @@ func (ix *index) loseLast(s *scope, acked []*attempt, n int) bool {
 	return n > 0
 }
 
-// voidAcks are the acknowledgements from the time of the loss, in the order of their end. Of a key that was acknowledged while everything was safe
-// there are none: its order has to be there.
+// voidAcks are the acknowledgements from the time of the loss, in the order of their end. Of a key that was acknowledged while everything was safe,
+// or whose order is proven to be there, there are none.
 func (s *scope) voidAcks() (list []*attempt) {
 	for i := range s.attempts {
 		a := &s.attempts[i]
@@ -51,7 +51,7 @@ func (s *scope) voidAcks() (list []*attempt) {
 		case !a.acked() || a.answer == contract.AnswerReplay && s.key == "":
 		case a.void:
 			list = append(list, a)
-		case s.key != "" && a.safe:
+		case s.key != "" && (a.safe || a.proven):
 			return nil
 		}
 	}

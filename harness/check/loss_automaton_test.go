@@ -257,7 +257,7 @@ func TestALossOfTheMiddleIsConvicted(t *testing.T) {
 		}
 		times.tell(s)
 		middle := slices.ContainsFunc(late.visits, func(v *visit) bool {
-			there := late.phase == completed && v.answer == contract.AnswerFresh && v.body == late.body && v.sent < times.strike
+			there := late.phase == completed && v.answer == contract.AnswerFresh && v.body == late.body && v.done < times.strike
 			return there && !v.lost && early.ackedBefore(v.sent) && early.acknowledgedAndGone() && len(early.executed) == 0
 		})
 		f := findingOf(Judge(s.input()), "acked-durable")

@@ -182,7 +182,11 @@ func (o Options) subjectLine() string {
 	if o.Variant != "" {
 		name = "the bundled server's broken variant " + o.Variant
 	}
-	return fmt.Sprintf("%s, %d replica(s)", name, o.Scenario.Subject.Replicas)
+	line := fmt.Sprintf("%s, %d replica(s)", name, o.Scenario.Subject.Replicas)
+	if standby := o.Scenario.Subject.Standby; standby != "" {
+		line += fmt.Sprintf(", PostgreSQL with a standby (%s)", standby)
+	}
+	return line
 }
 
 func (o Options) plan(f subject.Fixture) (*plan.Plan, error) {

@@ -41,7 +41,7 @@ func judge(dir string, run verdict.Run) (verdict.Run, error) {
 		Scenario: scenario.Name, Contract: scenario.Subject.Contract(), Operations: planned.all,
 		Events:   history.Read(filepath.Join(dir, FileHistory)),
 		Evidence: set, Claimed: scenario.Invariants,
-		Limits: check.Limits{Recovery: scenario.Settle.Within},
+		Limits: check.Limits{Recovery: scenario.Settle.Within, Loss: scenario.Loss()},
 	}
 	run.Verdict = check.Judge(in)
 	run.Verdict.Gates = check.JudgeGates(scenario.Gates, run.Latency)

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/idemstorm/idemstorm/harness/pgcluster"
+	"github.com/idemstorm/idemstorm/harness/pgwire"
 )
 
 // ErrUnreachable is wrapped by errors about a target or a database that could not be reached or started.
@@ -26,6 +27,7 @@ type LabOptions struct {
 type Lab struct {
 	cluster *pgcluster.Cluster // nil with a given server
 	dsn     string
+	binDir  string // of the PostgreSQL binaries; "" looks for them
 	made    atomic.Int64
 }
 
@@ -38,7 +40,7 @@ func OpenLab(ctx context.Context, o LabOptions) (*Lab, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnreachable, err)
 	}
-	return &Lab{cluster: cluster}, nil
+	return &Lab{cluster: cluster, binDir: o.BinDir}, nil
 }
 
 // labSettings leave durability as users have it: the order of commits and what a crash keeps are part of what is tested.
@@ -56,6 +58,8 @@ func (l *Lab) Close() error {
 type store struct {
 	dsn, addr string
 	cluster   *pgcluster.Cluster // nil when the server is not ours
+	standby   *pgcluster.Cluster // of cluster, where the subject has one
+	front     *pgwire.Proxy      // what dsn leads through, where there is a standby: a failover leads it elsewhere
 	drop      func(context.Context) error
 }
 

@@ -43,7 +43,7 @@ func build(ctx context.Context, lab *Lab, bundle subject.Bundled, seed subject.S
 		}
 	}()
 	r.bundle.AdminToken = randomToken()
-	if r.store, err = lab.newStore(ctx); err != nil {
+	if r.store, err = lab.storeFor(ctx, bundle.Spec, faults); err != nil {
 		return r, err
 	}
 	if r.fixture, err = bundle.Prepare(ctx, r.store.dsn, seed); err != nil {

@@ -189,7 +189,11 @@ func (o Options) subjectLine() string {
 	if s := o.Scenario.Subject.Strategy; s != "" {
 		name += ", claim strategy " + s
 	}
-	return fmt.Sprintf("%s, %d replica(s)", name, o.Scenario.Subject.Replicas)
+	line := fmt.Sprintf("%s, %d replica(s)", name, o.Scenario.Subject.Replicas)
+	if standby := o.Scenario.Subject.Standby; standby != "" {
+		line += fmt.Sprintf(", PostgreSQL with a standby (%s)", standby)
+	}
+	return line
 }
 
 func (o Options) plan(f subject.Fixture) (*plan.Plan, error) {

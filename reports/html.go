@@ -65,6 +65,7 @@ type reportPage struct {
 	Findings []findingView
 	Curves   []curve
 	Timeline *timeline
+	Losses   *lossTable
 	Validity []string
 }
 
@@ -81,7 +82,7 @@ func WriteHTML(w io.Writer, run verdict.Run) error {
 	l := newLead(r)
 	p := reportPage{
 		sheet: newSheet(strings.ToUpper(l.Word) + ": " + r.Scenario + ", seed " + fmt.Sprint(r.Seed) + " – Idemstorm"),
-		Run:   r, Lead: l, Curves: curves(r), Timeline: newTimeline(r), Validity: validity(r.Verdict),
+		Run:   r, Lead: l, Curves: curves(r), Timeline: newTimeline(r), Losses: newLossTable(r.Verdict.Losses, mostLostHTML), Validity: validity(r.Verdict),
 	}
 	for _, f := range gravest(r.Verdict.Findings) {
 		v := findingView{Finding: f, Meaning: meanings[f.Invariant]}

@@ -89,6 +89,9 @@ func newJUnitSuite(r verdict.Run) junitSuite {
 		{"tool", r.Tool},
 		{"exit", strconv.Itoa(r.Verdict.Exit())},
 	}}
+	if l := r.Verdict.Losses; l != nil {
+		s.Properties = append(s.Properties, junitProperty{"acknowledged and lost", strconv.Itoa(len(l.Orders))})
+	}
 	if !r.Started.IsZero() {
 		s.Timestamp = r.Started.UTC().Format("2006-01-02T15:04:05")
 	}

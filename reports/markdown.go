@@ -29,6 +29,7 @@ type markdownSection struct {
 	Run      verdict.Run
 	Lead     lead
 	Findings []verdict.Finding
+	Losses   *lossTable
 	Examples []markdownExample
 }
 
@@ -51,7 +52,7 @@ func WriteMarkdown(w io.Writer, runs ...verdict.Run) error {
 
 // newMarkdownSection shows the smallest counterexample of each invariant; the others are for the larger formats.
 func newMarkdownSection(r verdict.Run) markdownSection {
-	s := markdownSection{Run: r, Lead: newLead(r), Findings: gravest(r.Verdict.Findings)}
+	s := markdownSection{Run: r, Lead: newLead(r), Findings: gravest(r.Verdict.Findings), Losses: newLossTable(r.Verdict.Losses, mostLostMarkdown)}
 	for _, f := range r.Verdict.Findings {
 		if len(f.Violations) == 0 {
 			continue

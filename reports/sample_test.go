@@ -25,6 +25,7 @@ func samples() map[string]verdict.Run {
 		"interrupted":  interruptedRun(),
 		"gate":         gateRun(),
 		"nasty":        nastyRun(),
+		"lossy":        lossyRun(12),
 		"empty":        {},
 	}
 }

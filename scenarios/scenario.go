@@ -90,6 +90,9 @@ func (s Scenario) validateParts() error {
 	if err := fault.ValidateAll(s.Faults); err != nil {
 		return err
 	}
+	if err := s.validateDurability(); err != nil {
+		return err
+	}
 	for i, f := range s.Faults {
 		if f.Replica > s.Subject.WithDefaults().Replicas {
 			return fmt.Errorf("faults[%d].replica: %d, but there are %d replicas", i, f.Replica, s.Subject.WithDefaults().Replicas)

@@ -108,9 +108,15 @@ func TestKill9LeavesNoProcessWithinTwoSeconds(t *testing.T) {
 // startSteadyRun starts the command in a process of its own and returns when its traffic flows.
 func startSteadyRun(t *testing.T) (cmd *exec.Cmd, out string) {
 	t.Helper()
+	return startRunOf(t, steady)
+}
+
+// startRunOf is startSteadyRun with another scenario of that name.
+func startRunOf(t *testing.T, text string) (cmd *exec.Cmd, out string) {
+	t.Helper()
 	dir := t.TempDir()
 	scenario := filepath.Join(dir, "steady.yaml")
-	if err := os.WriteFile(scenario, []byte(steady), 0o644); err != nil {
+	if err := os.WriteFile(scenario, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	out = filepath.Join(dir, "out")

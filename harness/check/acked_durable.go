@@ -12,7 +12,8 @@ var ackedDurable = Invariant{
 	Unit:    "acknowledged keys",
 	Needs:   []Need{NeedBacking},
 	judge: func(ix *index, s *sheet) {
-		for _, sc := range ix.scopes {
+		s.doubt = ix.nothingLost()
+		for _, sc := range ix.lives {
 			if sc.route == nil || sc.any(contract.AnswerFresh, contract.AnswerReplay, contract.AnswerDone) == nil {
 				continue
 			}
@@ -30,6 +31,9 @@ var ackedDurable = Invariant{
 
 // judgeOrdered wants one whole execution behind a key, and one behind each fresh answer of an operation without one.
 func (ix *index) judgeOrdered(sc *scope, s *sheet) {
+	if sc.gone { // on the list of what the scenario allows to be lost
+		return
+	}
 	list := sc.orderExecutions()
 	want := sc.route.Evidence.Orders
 	for _, e := range list {

@@ -54,6 +54,13 @@ type automaton struct {
 
 // drawAutomaton makes a random history of one key: a few operations of one or two requests, each with a few attempts in turn.
 func drawAutomaton(t *rapid.T, f flaw, stale time.Duration) *automaton {
+	a := planAutomaton(t, f, stale)
+	a.run()
+	return a
+}
+
+// planAutomaton draws the attempts, which nobody has answered yet.
+func planAutomaton(t *rapid.T, f flaw, stale time.Duration) *automaton {
 	a := &automaton{flaw: f, stale: stale.Milliseconds(), request: map[int64]string{}}
 	ops := rapid.IntRange(1, 5).Draw(t, "operations")
 	requests := rapid.SampledFrom([]string{"a", "ab"}).Draw(t, "requests")
@@ -81,7 +88,6 @@ func drawAutomaton(t *rapid.T, f flaw, stale time.Duration) *automaton {
 			a.visits = append(a.visits, v)
 		}
 	}
-	a.run()
 	return a
 }
 
@@ -101,18 +107,25 @@ func drawVisit(t *rapid.T, op, from int64) *visit {
 	return v
 }
 
-// run takes arrivals and endings in the order of time.
-func (a *automaton) run() {
-	type event struct {
-		at  int64
-		run func()
-	}
-	var events []event
+// happening is an arrival or an ending.
+type happening struct {
+	at    int64
+	visit *visit
+	run   func()
+}
+
+// happenings are in the order of time.
+func (a *automaton) happenings() (events []happening) {
 	for _, v := range a.visits {
-		events = append(events, event{v.arrives, func() { a.arrive(v) }}, event{v.ends, func() { a.end(v) }})
+		events = append(events, happening{v.arrives, v, func() { a.arrive(v) }}, happening{v.ends, v, func() { a.end(v) }})
 	}
-	slices.SortStableFunc(events, func(x, y event) int { return cmp.Compare(x.at, y.at) })
-	for _, e := range events {
+	slices.SortStableFunc(events, func(x, y happening) int { return cmp.Compare(x.at, y.at) })
+	return events
+}
+
+// run takes arrivals and endings in turn.
+func (a *automaton) run() {
+	for _, e := range a.happenings() {
 		e.run()
 	}
 }
@@ -174,7 +187,7 @@ func (a *automaton) end(v *visit) {
 		return
 	}
 	if v.refused {
-		a.phase, v.answer = failed, contract.AnswerRejected
+		a.phase, a.owner, v.answer = failed, v, contract.AnswerRejected
 		return
 	}
 	v.body = fmt.Sprint("executed by ", v.op, " at ", v.ends)

@@ -33,6 +33,7 @@ type Limits struct {
 	Recovery  time.Duration // from the last heal, or the end of the traffic, to the last final answer; 30 s
 	Slack     time.Duration // what an answer may be late beyond the server's own deadline; 250 ms
 	CrossKeys int           // keys that porcupine looks at beside the rules; 2,000, negative for none
+	Loss      Loss          // the weakened durability that the scenario states, if any
 	CrossTime time.Duration // porcupine's limit for one key; 200 ms
 }
 
@@ -64,5 +65,7 @@ func Judge(in Input) verdict.Verdict {
 		}
 	}
 	quoteBodies(in.Events, v.Findings)
+	v.Losses = ix.losses()
+	nameOrders(in.Events, v.Losses)
 	return v
 }

@@ -86,7 +86,7 @@ func (s *scope) business(a *evidence.Audit) bool {
 // no query reads them.
 func (ix *index) executions(s *scope) (list []execution, known bool) {
 	switch {
-	case s.route == nil:
+	case s.route == nil, s.gone:
 		return nil, false
 	case s.route.Evidence.Orders > 0 && ix.set.Orders != nil:
 		return s.orderExecutions(), true

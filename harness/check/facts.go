@@ -33,6 +33,9 @@ type attempt struct {
 	out    history.Outcome
 	body   uint64 // see bodyHash; only of 2xx answers
 	settle bool
+	safe   bool // it was answered before the time of a stated loss
+	proven bool // it was answered in the time of a stated loss, and what it did is there
+	void   bool // it was answered in the time of a stated loss: what it did may be gone
 }
 
 func (a *attempt) ref() history.Ref { return history.Ref{Op: a.op.id, N: a.n} }
@@ -74,12 +77,15 @@ type scope struct {
 	replays   []*evidence.Audit
 	records   []*evidence.Record
 	charges   []*evidence.Charge
-	disturbed bool // overlapped a fault of any kind, with a margin, or was slow
-	outage    bool // overlapped a fault that may have struck the key store, or the server counted it as out
-	off       bool // overlapped a time when the middleware was switched off
-	expiring  bool // lasted longer than its records live: a key may then run again
-	erased    bool // its user was erased during the run
-	lives     int  // how often its record may have begun anew: once, and once more for each expiry that is noted
+	disturbed bool   // overlapped a fault of any kind, with a margin, or was slow
+	outage    bool   // overlapped a fault that may have struck the key store, or the server counted it as out
+	off       bool   // overlapped a time when the middleware was switched off
+	expiring  bool   // lasted longer than its records live: a key may then run again
+	erased    bool   // its user was erased during the run
+	voided    int    // attempts whose effect a stated loss may have taken
+	gone      bool   // half of a divided scope: its rows were lost with the old database
+	whole     *scope // of a half; nil for a whole one
+	lives     int    // how often its record may have begun anew: once, and once more for each expiry that is noted
 }
 
 // deduplicates says whether the contract promises at most one execution for this scope, whatever happened: a key of a user, on a

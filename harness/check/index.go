@@ -9,6 +9,7 @@ import (
 	"github.com/idemstorm/idemstorm/harness/contract"
 	"github.com/idemstorm/idemstorm/harness/evidence"
 	"github.com/idemstorm/idemstorm/harness/history"
+	"github.com/idemstorm/idemstorm/harness/verdict"
 )
 
 // index is the run, arranged once for all invariants.
@@ -16,8 +17,11 @@ type index struct {
 	contract contract.Contract
 	limits   Limits
 	set      *evidence.Set
-	ops      []operation // by id
-	scopes   []*scope    // in the plan's order, then those that only rows know
+	ops      []operation    // by id
+	lives    []*scope       // the scopes, those divided that a stated loss explains; see divide
+	lost     []verdict.Lost // acknowledged orders that a stated loss explains
+	cut      cut
+	scopes   []*scope // in the plan's order, then those that only rows know
 	named    map[name]*scope
 	windows  []window
 	flags    []flag
@@ -35,12 +39,15 @@ type index struct {
 func newIndex(in Input) *index {
 	ix := &index{
 		contract: in.Contract, limits: in.Limits.withDefaults(), set: &in.Evidence,
-		named: map[name]*scope{}, erased: map[int64]int64{}, expired: map[name]int{},
+		named: map[name]*scope{}, erased: map[int64]int64{}, expired: map[name]int{}, cut: cut{safe: -1, strike: -1},
 	}
 	ix.addOperations(in)
 	ix.addEvents(in)
 	ix.addRows()
+	ix.findCut()
+	ix.prove()
 	ix.mark()
+	ix.divide()
 	return ix
 }
 

@@ -14,7 +14,7 @@ var legalTransitions = Invariant{
 	Whole:   true,
 	judge: func(ix *index, s *sheet) {
 		cross := newCrossCheck(ix.limits)
-		for _, sc := range ix.scopes {
+		for _, sc := range ix.lives {
 			if len(sc.attempts) == 0 || !sc.undisturbed() || sc.route.Tier == contract.TierNone {
 				continue
 			}
@@ -52,7 +52,7 @@ func (ix *index) lifeOf(sc *scope) life {
 	l.rows, l.executions = list, len(list)
 	l.executed = map[int64]bool{}
 	for _, e := range list {
-		if op := ix.operation(e.op); op == nil || op.scope != sc {
+		if op := ix.operation(e.op); op == nil || !sc.owns(op) {
 			l.executed = nil
 			return l
 		}

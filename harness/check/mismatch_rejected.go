@@ -12,7 +12,7 @@ var mismatchRejected = Invariant{
 		"spelling is never refused for it",
 	Unit: "keys with several requests or spellings",
 	judge: func(ix *index, s *sheet) {
-		for _, sc := range ix.scopes {
+		for _, sc := range ix.lives {
 			if sc.undisturbed() && (sc.varied() || sc.any(contract.AnswerMismatch) != nil) {
 				s.look()
 				ix.judgeMismatch(sc, s)
@@ -41,7 +41,7 @@ func (ix *index) judgeMismatch(sc *scope, s *sheet) {
 	ran := map[uint64]*operation{}
 	var winner *operation
 	for _, e := range list {
-		if op := ix.operation(e.op); op != nil && op.scope == sc {
+		if op := ix.operation(e.op); op != nil && sc.owns(op) {
 			ran[op.request] = op
 			winner = op
 		}

@@ -15,8 +15,8 @@ var replayAudited = Invariant{
 	Needs:   []Need{NeedReplays},
 	Whole:   true,
 	judge: func(ix *index, s *sheet) {
-		for _, sc := range ix.scopes {
-			if sc.key == "" || sc.off || (len(sc.replays) == 0 && sc.any(contract.AnswerReplay) == nil) {
+		for _, sc := range ix.lives {
+			if sc.key == "" || sc.off || sc.gone || (len(sc.replays) == 0 && sc.any(contract.AnswerReplay) == nil) {
 				continue
 			}
 			s.look()
@@ -28,9 +28,12 @@ var replayAudited = Invariant{
 // judgeReplayRows compares counts: a replay that the client saw has a row for certain, one whose answer was lost or turned into an
 // error may have. On tier 2 a row may be missing while the store is out.
 func (s *scope) judgeReplayRows(sh *sheet) {
-	least, most := 0, 0
+	least, most := 0, s.voidReplays()
 	for i := range s.attempts {
 		a := &s.attempts[i]
+		if a.void {
+			continue
+		}
 		if a.answer == contract.AnswerReplay {
 			least, most = least+1, most+1
 		} else if a.open() {
@@ -52,6 +55,20 @@ func (s *scope) judgeReplayRows(sh *sheet) {
 		return
 	}
 	s.judgeReplayFields(sh)
+}
+
+// voidReplays counts the replays whose rows a stated loss may have taken, in the whole of what may be a half only.
+func (s *scope) voidReplays() (n int) {
+	all := s
+	if s.whole != nil {
+		all = s.whole
+	}
+	for i := range all.attempts {
+		if a := &all.attempts[i]; a.void && (a.answer == contract.AnswerReplay || a.open()) {
+			n++
+		}
+	}
+	return n
 }
 
 // judgeReplayFields compares each row with the record and the business audit row, as far as the subject stores them.

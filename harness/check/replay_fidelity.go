@@ -12,7 +12,7 @@ var replayFidelity = Invariant{
 	Meaning: "a replay equals the original answer in code and body, by value, its marker aside",
 	Unit:    "replays",
 	judge: func(ix *index, s *sheet) {
-		for _, sc := range ix.scopes {
+		for _, sc := range ix.lives {
 			if sc.key != "" && sc.route != nil {
 				sc.judgeReplays(s)
 			}

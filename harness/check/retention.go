@@ -14,7 +14,10 @@ var retention = Invariant{
 	Unit:    "records",
 	Needs:   []Need{NeedRecords},
 	judge: func(ix *index, s *sheet) {
-		for _, sc := range ix.scopes {
+		for _, sc := range ix.lives {
+			if sc.gone {
+				continue
+			}
 			for _, r := range sc.records {
 				if r.CreatedUS == 0 || r.ExpiresUS == 0 || sc.route == nil {
 					continue
@@ -48,7 +51,14 @@ func (ix *index) judgeLife(sc *scope, r *evidence.Record, s *sheet) {
 	s.violate(v)
 }
 
-// proofOfRecord is an answer which only a record that stays can have given. In-flight and stale claims may be retired since.
+// proofOfRecord is an answer which only a record that stays can have given. In-flight and stale claims may be retired since, and what a stated loss may have
+// taken proves nothing.
 func (s *scope) proofOfRecord() *attempt {
-	return s.any(contract.AnswerReplay, contract.AnswerPreviousFailed)
+	for i := range s.attempts {
+		a := &s.attempts[i]
+		if !a.void && (a.answer == contract.AnswerReplay || a.answer == contract.AnswerPreviousFailed) {
+			return a
+		}
+	}
+	return nil
 }

@@ -37,7 +37,7 @@ func (s *scope) judgeForeign(others []*scope, sh *sheet) {
 		}
 		for _, other := range others {
 			cause := other.firstClaim()
-			if other == s || cause == nil || cause.sent > a.done {
+			if other.name == s.name || cause == nil || cause.sent > a.done {
 				continue
 			}
 			v := s.violation(fmt.Sprintf("%s was answered %s, and only user %d on %s had used it.",

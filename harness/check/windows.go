@@ -93,6 +93,10 @@ func (ix *index) addNote(n *history.Note) {
 		if err == nil {
 			ix.flags = append(ix.flags, flag{at: n.AtNS, name: name, on: on})
 		}
+	case noteSafe:
+		ix.cut.safe = n.AtNS
+	case noteStruck:
+		ix.cut.strike = n.AtNS
 	case noteExpired:
 		ix.addExpired(n.Text)
 	case noteErased:
@@ -147,6 +151,10 @@ func (ix *index) strained(a *attempt) bool {
 }
 
 func (ix *index) markBy(s *scope, a *attempt) {
+	a.void, a.safe = ix.cut.void(a), ix.cut.happened() && a.done < ix.cut.safe
+	if a.void {
+		s.voided++
+	}
 	strained := ix.strained(a)
 	s.disturbed = s.disturbed || strained
 	s.outage = s.outage || (strained && ix.set.Counters == nil) // nobody is left to say that the store was in time

@@ -13,7 +13,7 @@ var zombieFenced = Invariant{
 	Needs:   []Need{NeedExecutions},
 	judge: func(ix *index, s *sheet) {
 		s.skipped = "no claim went stale"
-		for _, sc := range ix.scopes {
+		for _, sc := range ix.lives {
 			stale := sc.any(contract.AnswerStale)
 			list, known := ix.executions(sc)
 			if stale == nil || !known || !sc.undisturbed() {

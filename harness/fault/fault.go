@@ -40,6 +40,7 @@ var Kinds = []Kind{
 	// What stands behind the servers.
 	providerSlow, providerFail, providerFailAfterActing, providerDown,
 	redisRestart, postgresKill, postgresPause, postgresRestart,
+	failover, crashUnsynced,
 }
 
 // Strike is one fault of a run, ready to be injected, and healed by the same value. Both are called once, Heal also when
@@ -62,6 +63,8 @@ type World struct {
 	Provider   Provider                                        // the payment provider
 	Redis      *subject.Redis                                  // where a variant may keep its claims
 	Postgres   *pgcluster.Cluster                              // when it is ours and serves this run alone
+	Standby    *pgcluster.Cluster                              // of Postgres, where the subject has one
+	Front      *pgwire.Proxy                                   // the way of Database, where a failover must lead it elsewhere
 	Note       func(kind, text string)                         // records what the checks must know, at this moment
 }
 

@@ -21,6 +21,8 @@ type Spec struct {
 	Bad       time.Duration `yaml:"bad,omitempty"`       // path-flapping: length of a bad stretch
 	Good      time.Duration `yaml:"good,omitempty"`      // path-flapping: length of a good stretch
 
+	Lag time.Duration `yaml:"lag,omitempty"` // failover, postgres-crash-unsynced: how long before the kill commits pile up that it loses
+
 	Share     float64 `yaml:"share,omitempty"`     // of statements or calls, 0 to 1; 0 strikes all
 	Statement string  `yaml:"statement,omitempty"` // regular expression, any case, over a statement's SQL
 	Code      string  `yaml:"code,omitempty"`      // error-share: the SQLSTATE to answer

@@ -42,6 +42,11 @@ func help(role string) error {
 			return err
 		}
 	}
+	if role == "standby" { // the caller is told of the standby alone; its primary is held at work
+		if cluster, err = heldPair(cluster); err != nil {
+			return err
+		}
+	}
 	if role == "panics" {
 		_ = syscall.Kill(cluster.guard.cmd.Process.Pid, syscall.SIGKILL)
 	}
@@ -51,6 +56,14 @@ func help(role string) error {
 		panic("on purpose")
 	}
 	return cluster.Stop()
+}
+
+// heldPair gives a cluster a standby and holds its replication.
+func heldPair(primary *Cluster) (standby *Cluster, err error) {
+	if standby, err = primary.StartStandby(context.Background(), Asynchronous); err != nil {
+		return nil, err
+	}
+	return standby, primary.Hold(context.Background(), WALSender)
 }
 
 // helper is a running copy of the test binary that owns a cluster.

@@ -1,9 +1,11 @@
 package pgcluster
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -30,6 +32,39 @@ func TestNothingOutlivesAKilledProgram(t *testing.T) {
 			eventually(t, orphanLimit, "the folder is gone", func() bool { return missing(h.folder) })
 		})
 	}
+}
+
+func TestNeitherPrimaryNorStandbyOutlivesAKilledProgram(t *testing.T) {
+	h := startHelper(t, "standby", false)
+	folders, err := filepath.Glob(filepath.Join(filepath.Dir(h.folder), folderPrefix+"*"))
+	check(t, err)
+	if len(folders) != 2 {
+		t.Fatalf("there are %d clusters", len(folders))
+	}
+	var family []int
+	for _, folder := range folders {
+		server := postmasterOf(t, folder)
+		offspring, err := children(server)
+		check(t, err)
+		family = append(append(family, server), offspring...)
+	}
+	check(t, h.cmd.Process.Kill())
+	eventually(t, orphanLimit, "every process has ended", func() bool { return !slices.ContainsFunc(family, alive) })
+	for _, folder := range folders {
+		eventually(t, orphanLimit, "the folder is gone", func() bool { return missing(folder) })
+	}
+}
+
+func alive(pid int) bool { return !ended(pid) }
+
+// postmasterOf reads the server's process id from its folder.
+func postmasterOf(t *testing.T, folder string) (pid int) {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(folder, "data", "postmaster.pid"))
+	check(t, err)
+	_, err = fmt.Sscan(string(content), &pid)
+	check(t, err)
+	return pid
 }
 
 // With the guardian killed as well, the kernel's signal ends the server, and the

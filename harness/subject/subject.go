@@ -23,6 +23,7 @@ type Spec struct {
 	StorePool    int           `yaml:"store_pool"`    // connections of the key store's pool; default 16
 	Isolation    string        `yaml:"isolation"`     // of business transactions; default "read committed"
 	Strategy     string        `yaml:"strategy"`      // how the bundled server claims; default "insert-first"
+	Standby      string        `yaml:"standby"`       // of the database: asynchronous or synchronous; default none
 	Redis        bool          `yaml:"redis"`         // give it a redis without persistence; the reference does not use it
 
 	TTL map[string]time.Duration `yaml:"ttl"` // life of records by route id; default what the contract says
@@ -66,6 +67,11 @@ func (s Spec) Validate() error {
 	}
 	if _, known := contract.FindStrategy(s.Strategy); !known {
 		return fmt.Errorf("subject.strategy: %q is none of %s", s.Strategy, strings.Join(contract.StrategyNames(), ", "))
+	}
+	switch s.Standby {
+	case "", "asynchronous", "synchronous":
+	default:
+		return fmt.Errorf("subject.standby: %q is neither asynchronous nor synchronous", s.Standby)
 	}
 	switch s.Isolation {
 	case "", "read committed", "repeatable read", "serializable":

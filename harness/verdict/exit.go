@@ -54,7 +54,11 @@ func (v Verdict) Sentence() string {
 	case ExitGate:
 		return fmt.Sprintf("%s: TOO SLOW: all %d judged invariants held, %d latency gate(s) failed", v.Scenario, judged, v.gates(Violated))
 	}
-	return fmt.Sprintf("%s: HELD: all %d judged invariants held", v.Scenario, judged)
+	held := fmt.Sprintf("%s: HELD: all %d judged invariants held", v.Scenario, judged)
+	if v.Losses != nil {
+		held += fmt.Sprintf("; acknowledged and lost, as stated: %d", len(v.Losses.Orders))
+	}
+	return held
 }
 
 func (v Verdict) inconclusive() bool {

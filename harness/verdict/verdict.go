@@ -85,6 +85,7 @@ type Gate struct {
 type Verdict struct {
 	Scenario    string    `json:"scenario"`
 	Findings    []Finding `json:"findings"`
+	Losses      *Losses   `json:"losses,omitempty"` // of a scenario that states a weakened durability
 	Gates       []Gate    `json:"gates,omitempty"`
 	Doubts      []string  `json:"doubts,omitempty"`      // what threatens the run's validity: a late generator, a limit hit; makes it inconclusive
 	Interrupted bool      `json:"interrupted,omitempty"` // stopped by a signal: what was recorded is judged, and it is inconclusive

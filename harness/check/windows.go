@@ -79,7 +79,7 @@ func bystander(on string) bool {
 	case "flags", "jobs", "records", "provider":
 		return true
 	}
-	return false
+	return strings.HasPrefix(on, "clock") // "clocks", "clock of replica 1"
 }
 
 func (ix *index) addNote(n *history.Note) {

@@ -28,7 +28,9 @@ func (l *lane) attemptTwice(ctx context.Context, t *try) (history.Attempt, contr
 	if l.second == nil {
 		l.second = l.d.newLane()
 	}
-	first, second := &twin{lane: l, try: *t}, &twin{lane: l.second, try: *t}
+	op := *t.op // a copy: twins live on the heap, and would take every other client's operation there too
+	first := &twin{lane: l, try: try{op: &op, n: t.n, intended: t.intended}}
+	second := &twin{lane: l.second, try: first.try}
 	t.n++
 	second.try.n = t.n
 	begun := l.d.now()

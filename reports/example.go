@@ -156,6 +156,8 @@ func label(a history.Attempt, answer string) string {
 		return sentence(" ", strconv.Itoa(a.Status), cmp.Or(answer, "not in the contract"))
 	case history.Unsent:
 		return sentence(" ", "not sent", parenthesis(a.Cause))
+	case history.Cut:
+		return sentence(" ", "cut after", plural(int64(a.BytesSent), "byte", "bytes"), parenthesis(a.Cause))
 	}
 	return sentence(" ", "lost", parenthesis(a.Cause))
 }
@@ -175,11 +177,13 @@ func class(a history.Attempt, answer string) string {
 	return classOf(string(a.Outcome))
 }
 
-// classOf is the drawing class of a classified answer, or of "lost" and "unsent".
+// classOf is the drawing class of a classified answer, or of an outcome without one. What was cut counts as unsent.
 func classOf(answer string) string {
 	switch answer {
 	case "fresh", "replay", "lost", "unsent", "failed":
 		return answer
+	case "cut":
+		return "unsent"
 	case "in-flight", "previous-failed", "stale", "mismatch":
 		return "conflict"
 	case "malformed", "gated", "store-down", "rejected":
@@ -195,6 +199,8 @@ func (a attempt) Done() string {
 		return millis(a.DoneNS)
 	case "unsent":
 		return dash
+	case "cut":
+		return millis(a.DoneNS)
 	}
 	return millis(a.DoneNS) + "+"
 }

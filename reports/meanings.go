@@ -22,5 +22,5 @@ var meanings = map[string]string{
 	"gates-respected":    "While a gate is closed, nothing is claimed and nothing executes.",
 	"no-secrets":         "No credential stands in a stored answer or in a log.",
 	"metrics-agree":      "The server's counters equal what the history says.",
-	"malformed-rejected": "A malformed key is answered with 400, leaves no record and executes nothing.",
+	"malformed-rejected": "A malformed key is answered with 400, leaves no record and executes nothing; nor does a request that was never sent whole.",
 }

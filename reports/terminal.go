@@ -116,8 +116,16 @@ func (p *printer) run(r verdict.Run, several bool) {
 	c := r.Counts
 	p.paragraph(faint, "", sentence(" · ", "seed "+strconv.FormatUint(r.Seed, 10), r.Subject,
 		plural(c.Operations, "operation", "operations"), plural(c.Attempts, "attempt", "attempts"),
-		count(c.Lost)+" lost", plural(c.Keys, "key", "keys"), "took "+duration(r.Took)))
+		count(c.Lost)+" lost", cutShort(c.Cut), plural(c.Keys, "key", "keys"), "took "+duration(r.Took)))
 	p.blank()
+}
+
+// cutShort says how many requests clients broke off, if they did.
+func cutShort(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return count(n) + " cut short"
 }
 
 // violations prints the smallest counterexample only: a terminal is for the first look.

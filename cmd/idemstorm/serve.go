@@ -34,8 +34,8 @@ func newServeCommand() *cobra.Command {
 		Long: `Run one replica of the reference server until SIGTERM.
 
 Environment: DATABASE_URL, IDEMPOTENCY_DATABASE_URL (default: the same), FLAG_IDEMPOTENCY_MIDDLEWARE (default true),
-MBT_NEW_ORDERS_DISABLED (default false), ADMIN_TOKEN (opens /admin/flags), PAYMENT_PROVIDER_URL, IDEMSTORM_REDIS_ADDR
-(host:port, where a strategy or a variant needs it).`,
+MBT_NEW_ORDERS_DISABLED (default false), ADMIN_TOKEN (opens /admin/flags and /admin/clock), PAYMENT_PROVIDER_URL,
+IDEMSTORM_REDIS_ADDR (host:port, where a strategy or a variant needs it).`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return serve(cmd.Context(), f, cfg) },
 	}
 	flags := cmd.Flags()
@@ -49,6 +49,7 @@ MBT_NEW_ORDERS_DISABLED (default false), ADMIN_TOKEN (opens /admin/flags), PAYME
 	flags.DurationVar(&cfg.StaleAfter, "stale-after", 30*time.Second, "age at which a claim counts as abandoned")
 	flags.DurationVar(&cfg.RequestDeadline, "request-deadline", 2*time.Second, "longest wait of a request for the database")
 	flags.DurationVar(&cfg.HandlerDelay, "handler-delay", 0, "time that a keyed route's handler takes before its transaction")
+	flags.DurationVar(&cfg.ClockOffset, "clock-offset", 0, "make this server's own clock wrong by so much, for tests")
 	flags.DurationVar(&cfg.CleanupEvery, "cleanup-every", 0, "sweep expired records in this interval, besides nightly")
 	flags.IntVar(&cfg.PoolSize, "pool-size", 12, "connections of the handlers at most")
 	flags.IntVar(&cfg.StorePoolSize, "store-pool-size", 6, "connections of the key store at most")

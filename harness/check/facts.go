@@ -28,6 +28,7 @@ type attempt struct {
 	n      int
 	status int
 	sent   int64
+	whole  int64 // when the last byte was sent: before that the server has no request
 	done   int64
 	answer contract.Answer
 	out    history.Outcome
@@ -36,6 +37,7 @@ type attempt struct {
 	safe   bool // it was answered before the time of a stated loss
 	proven bool // it was answered in the time of a stated loss, and what it did is there
 	void   bool // it was answered in the time of a stated loss: what it did may be gone
+	bytes  int  // of a cut request: how much was sent
 }
 
 func (a *attempt) ref() history.Ref { return history.Ref{Op: a.op.id, N: a.n} }
@@ -70,7 +72,8 @@ type scope struct {
 	name
 	route     *contract.Route // nil for an endpoint that the contract does not know
 	ops       []*operation
-	attempts  []attempt // by time of sending; unsent ones are left out
+	attempts  []attempt // by time of sending; unsent and cut ones are left out
+	cut       []attempt // requests that were sent in part: no part of the key's life
 	unsent    int
 	orders    []*evidence.Order
 	audits    []*evidence.Audit // business rows

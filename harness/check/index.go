@@ -164,11 +164,17 @@ func (ix *index) addAttempt(e *history.Attempt) bool {
 		ix.driven = max(ix.driven, e.DoneNS)
 	}
 	op.firstSent = min(op.firstSent, e.SentNS)
-	if e.Outcome == history.Unsent {
+	switch e.Outcome {
+	case history.Unsent:
 		op.scope.unsent++
 		return true
+	case history.Cut:
+		op.addCut(e)
+		return true
 	}
-	a := attempt{op: op, n: e.N, status: e.Status, sent: e.SentNS, done: e.DoneNS, out: e.Outcome, settle: e.Settle}
+	a := attempt{
+		op: op, n: e.N, status: e.Status, sent: e.SentNS, whole: max(e.SentNS, e.LastByteNS), done: e.DoneNS, out: e.Outcome, settle: e.Settle,
+	}
 	if a.returned() {
 		a.answer = ix.contract.Classify(e.Status, e.Marked, e.Body)
 	}

@@ -9,9 +9,10 @@ import (
 )
 
 var malformedRejected = Invariant{
-	ID:      "malformed-rejected",
-	Meaning: "a malformed key is answered 400, leaves no record and executes nothing; a well-formed one is never refused as malformed",
-	Unit:    "operations with a malformed key",
+	ID: "malformed-rejected",
+	Meaning: "a malformed key is answered 400, leaves no record and executes nothing, and so does a request that was never sent whole; a " +
+		"well-formed key is never refused as malformed",
+	Unit: "operations with a malformed key and keys with a cut request",
 	judge: func(ix *index, s *sheet) {
 		records := map[string]*evidence.Record{}
 		for i := range ix.set.Records {
@@ -26,6 +27,9 @@ var malformedRejected = Invariant{
 			if len(sc.ops) == 1 && sc.ops[0].malformed && len(sc.attempts) > 0 && sc.route != nil && sc.route.Tier != contract.TierNone && !sc.off {
 				s.look()
 				sc.judgeMalformed(records, s)
+			}
+			if len(sc.cut) > 0 && sc.key != "" {
+				sc.judgeCut(s)
 			}
 		}
 	},

@@ -71,6 +71,15 @@ var mutations = []struct {
 		s.ask(pick(t, fresh).Op, 5000, 5001, contract.AnswerMismatch)
 		return true
 	}},
+	{"malformed-rejected", "what executed was never sent whole", func(t *rapid.T, s *story) bool {
+		fresh := answers(s, contract.AnswerFresh)
+		if len(fresh) == 0 || !noneLost(s) {
+			return false
+		}
+		a := pick(t, fresh)
+		*a = history.Attempt{Op: a.Op, N: a.N, SentNS: a.SentNS, DoneNS: a.DoneNS, Outcome: history.Cut, BytesSent: 100}
+		return true
+	}},
 	{"recovers", "an operation that was never answered", func(_ *rapid.T, s *story) bool {
 		s.ask(s.order(k2, "z"), 1, 2, "lost")
 		return true
@@ -137,6 +146,10 @@ func TestARightRandomRunIsNotAccused(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawRun(t)
 		s.set.Counters = nil
+		for range rapid.IntRange(0, 4).Draw(t, "cut requests") { // which change nothing, whenever they come
+			at := rapid.Int64Range(0, 300).Draw(t, "cut at")
+			s.ask(rapid.Int64Range(1, int64(len(s.ops))).Draw(t, "cut"), at, at+1, "cut")
+		}
 		for _, f := range Judge(s.input()).Findings {
 			if f.Invariant != "recovers" && (f.Status == verdict.Violated || f.Status == verdict.Inconclusive) {
 				t.Fatalf("%s: %v %s %+v", f.Invariant, f.Status, f.Why, f.Violations)

@@ -48,6 +48,7 @@ func TestAnExpiredKeyMayRunOnceMoreForEachExpiry(t *testing.T) {
 func TestAFaultBesideTheDatabasesIsNoOutage(t *testing.T) {
 	for on, want := range map[string]verdict.Status{
 		"flags": verdict.Violated, "jobs": verdict.Violated, "records": verdict.Violated, "provider": verdict.Violated,
+		"clocks": verdict.Violated, "clock of replica 1": verdict.Violated,
 		"store of all replicas": verdict.Held, "postgres": verdict.Held, "replica 1": verdict.Held,
 	} {
 		s := newStory()

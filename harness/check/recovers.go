@@ -15,7 +15,7 @@ var recovers = Invariant{
 	judge: func(ix *index, s *sheet) {
 		from := max(ix.healedNS, ix.driven)
 		for _, sc := range ix.scopes {
-			if sc.key == "" || len(sc.attempts)+sc.unsent == 0 {
+			if sc.key == "" || len(sc.attempts)+len(sc.cut)+sc.unsent == 0 {
 				continue
 			}
 			ix.judgeSettled(sc, from, s)

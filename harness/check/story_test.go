@@ -80,14 +80,14 @@ var told = map[contract.Answer]history.Attempt{
 	contract.AnswerFailed:         {Status: 500, Body: []byte(`{"error":"internal"}`)},
 }
 
-// ask tells one attempt and its answer. Outcomes without an answer are given as "lost" and "unsent".
+// ask tells one attempt and its answer. Outcomes without an answer are given as "lost", "unsent" and "cut".
 func (s *story) ask(op, sent, done int64, answer contract.Answer) {
 	a := told[answer]
 	if answer == contract.AnswerFresh || answer == contract.AnswerReplay {
 		a.Body = fmt.Appendf(nil, string(a.Body), s.ops[op-1].Key)
 	}
 	a.Outcome = history.Returned
-	if answer == "lost" || answer == "unsent" {
+	if answer == "lost" || answer == "unsent" || answer == "cut" {
 		a.Outcome = history.Outcome(answer)
 	}
 	a.Op, a.N, a.SentNS, a.DoneNS = op, s.attempts(op)+1, sent*ms, done*ms

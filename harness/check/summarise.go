@@ -95,6 +95,8 @@ func (t *totals) addAttempt(a *history.Attempt) {
 		t.counts.Lost++
 	case history.Unsent:
 		t.counts.Unsent++
+	case history.Cut:
+		t.counts.Cut++
 	}
 	t.marks = append(t.marks, mark{done: a.DoneNS, took: a.DoneNS - a.SentNS, ended: ended})
 	if c := t.cases[a.Op]; c != nil {
@@ -156,13 +158,13 @@ func (t *totals) timeline() (list []verdict.Slot) {
 	return list
 }
 
-// slotOf sums one stretch up. An unsent attempt says nothing about the server's speed.
+// slotOf sums one stretch up. An attempt that was not sent, or not whole, says nothing about the server's speed.
 func slotOf(from, width int64, marks []mark) verdict.Slot {
 	s := verdict.Slot{AtNS: from, ForNS: width, Ended: map[string]int64{}}
 	var took []int64
 	for _, m := range marks {
 		s.Ended[m.ended]++
-		if m.ended != string(history.Unsent) {
+		if m.ended != string(history.Unsent) && m.ended != string(history.Cut) {
 			took = append(took, m.took)
 		}
 	}

@@ -323,6 +323,37 @@ var verdicts = []struct {
 		s.set.Records = append(s.set.Records, evidence.Record{ID: "1", Key: "x"})
 	}},
 	{"malformed-rejected", "a good key refused", verdict.Violated, func(s *story) { s.ask(s.order(k1, "a"), 0, 5, contract.AnswerMalformed) }},
+	{"malformed-rejected", "a cut request, then whole", verdict.Held, func(s *story) {
+		s.ask(s.order(k1, "a"), 0, 5, "cut")
+		s.ask(1, 10, 15, contract.AnswerFresh)
+		s.execute(1)
+		s.record(1, "completed")
+	}},
+	{"malformed-rejected", "a cut request beside a lost one, executed", verdict.Held, func(s *story) {
+		s.ask(s.order(k1, "a"), 0, 5, "cut")
+		s.ask(1, 10, 15, "lost")
+		s.execute(1)
+	}},
+	{"malformed-rejected", "a cut request executed", verdict.Violated, func(s *story) { s.ask(s.order(k1, "a"), 0, 5, "cut"); s.execute(1) }},
+	{"malformed-rejected", "a cut request's record", verdict.Violated, func(s *story) {
+		s.ask(s.order(k1, "a"), 0, 5, "cut")
+		s.record(1, "in_flight")
+	}},
+	{"malformed-rejected", "a whole request is replayed what a cut one executed", verdict.Violated, func(s *story) {
+		s.ask(s.order(k1, "a"), 0, 5, "cut")
+		s.ask(1, 10, 15, contract.AnswerReplay)
+		s.execute(1)
+	}},
+	{"malformed-rejected", "a whole request meets the claim of a cut one", verdict.Violated, func(s *story) {
+		s.ask(s.order(k1, "a"), 0, 5, "cut")
+		s.ask(1, 10, 15, contract.AnswerInFlight)
+	}},
+	{"legal-transitions", "a cut request has no part in its key's life", verdict.Violated, func(s *story) {
+		s.ask(s.order(k1, "a"), 0, 5, "cut")
+		s.ask(1, 10, 15, contract.AnswerReplay)
+		s.execute(1)
+	}},
+	{"recovers", "cut and never sent whole", verdict.Violated, func(s *story) { s.ask(s.order(k1, "a"), 0, 5, "cut") }},
 	{"malformed-rejected", "no malformed key", verdict.Inconclusive, raceOnce},
 
 	{"no-secrets", "nothing found", verdict.Held, func(s *story) { s.set.Scanned = 3 }},

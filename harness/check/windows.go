@@ -79,7 +79,7 @@ func bystander(on string) bool {
 	case "flags", "jobs", "records", "provider":
 		return true
 	}
-	return false
+	return strings.HasPrefix(on, "clock") // "clocks", "clock of replica 1"
 }
 
 func (ix *index) addNote(n *history.Note) {
@@ -145,9 +145,9 @@ func (ix *index) reportedOutage(s *scope) bool {
 	return s.protected(contract.TierOpen) && ix.set.Counters[evidence.CounterName("idempotency_store_unavailable_total", s.endpoint)] > 0
 }
 
-// strained says whether an attempt took so long that the server's own bounds, such as that on marking a record failed, may have struck.
+// strained says whether an attempt, once it was sent whole, took so long that the server's own bounds, such as that on marking a record failed, may have struck.
 func (ix *index) strained(a *attempt) bool {
-	return ix.contract.Deadline > 0 && a.done-a.sent >= int64(ix.contract.Deadline)/2
+	return ix.contract.Deadline > 0 && a.done-a.whole >= int64(ix.contract.Deadline)/2
 }
 
 func (ix *index) markBy(s *scope, a *attempt) {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+
+	"github.com/idemstorm/idemstorm/harness/history"
 )
 
 // Bounds on what a server may send for one request.
@@ -23,6 +25,11 @@ type answer struct {
 	retryAfter string
 	body       []byte
 	closes     bool // the connection cannot be used again
+}
+
+// record fills in what an attempt keeps of its answer.
+func (got *answer) record(a *history.Attempt) {
+	a.Status, a.Marked, a.RetryAfter, a.Body = got.status, got.marked, got.retryAfter, got.body
 }
 
 // answerReader reads answers from a connection, each at most maxAnswer bytes.

@@ -24,6 +24,7 @@ type lane struct {
 	latency *latency.Recorder
 	groups  map[[2]string]string // latency groups by route and answer
 	request []byte
+	second  *lane // of the client's other connection, for twins; made when there are any
 }
 
 func (d *driver) newLane() *lane {
@@ -38,6 +39,9 @@ func (l *lane) close() {
 		l.drop(i)
 	}
 	l.latency.Flush()
+	if l.second != nil {
+		l.second.close()
+	}
 }
 
 func (l *lane) drop(replica int) {
@@ -71,26 +75,27 @@ func (l *lane) attempt(ctx context.Context, t try) (history.Attempt, contract.An
 	replica := l.replicaOf(t.op, t.n)
 	a := history.Attempt{Op: t.op.ID, N: t.n, Replica: replica + 1, IntendedNS: t.intended, Settle: t.settle}
 	l.exchange(ctx, &t, &a)
+	meaning := l.finish(&t, &a)
+	return a, meaning
+}
+
+// finish records an attempt that has ended, and says what its answer means.
+func (l *lane) finish(t *try, a *history.Attempt) contract.Answer {
 	a.DoneNS = l.d.now()
 	meaning := contract.AnswerUnknown
 	if a.Outcome == history.Returned {
 		meaning = l.d.Contract.Classify(a.Status, a.Marked, a.Body)
 	}
-	l.history.Attempt(&a)
-	l.measure(t, &a, meaning)
-	return a, meaning
+	l.history.Attempt(a)
+	l.measure(t, a, meaning)
+	return meaning
 }
 
 // exchange sends and receives, and fills in what happened.
 func (l *lane) exchange(ctx context.Context, t *try, a *history.Attempt) {
 	replica := a.Replica - 1
-	s := &l.d.servers[replica]
-	var err error
-	l.request, err = s.appendRequest(l.request[:0], t.op, l.d.Credentials(t.op.User))
 	begun := l.d.now()
-	if err == nil {
-		err = l.connect(ctx, replica, l.at(begun+t.op.DeadlineNS))
-	}
+	err := l.prepare(ctx, t, replica, begun)
 	if t.ready != nil {
 		t.ready()
 		<-t.release
@@ -99,6 +104,10 @@ func (l *lane) exchange(ctx context.Context, t *try, a *history.Attempt) {
 	}
 	a.SentNS = l.d.now()
 	until, cause := t.patience(begun, a.SentNS)
+	if err == nil && t.rude() {
+		*a = l.misbehave(ctx, t, *a, until, cause)
+		return
+	}
 	if err == nil {
 		err = l.send(ctx, replica, l.at(until))
 	}
@@ -111,7 +120,17 @@ func (l *lane) exchange(ctx context.Context, t *try, a *history.Attempt) {
 		a.Outcome, a.Cause = history.Lost, causeOf(ctx, err, cause)
 		return
 	}
-	a.Outcome, a.Status, a.Marked, a.RetryAfter, a.Body = history.Returned, got.status, got.marked, got.retryAfter, got.body
+	a.Outcome = history.Returned
+	got.record(a)
+}
+
+// prepare writes the request and makes sure that there is a connection for it.
+func (l *lane) prepare(ctx context.Context, t *try, replica int, begun int64) (err error) {
+	l.request, err = l.d.servers[replica].appendRequest(l.request[:0], t.op, l.d.Credentials(t.op.User))
+	if err != nil {
+		return err
+	}
+	return l.connect(ctx, replica, l.at(begun+t.op.DeadlineNS))
 }
 
 // at is a moment of the run on the clock that deadlines use.
@@ -147,17 +166,25 @@ func (l *lane) connect(ctx context.Context, replica int, deadline time.Time) err
 // send hands the request to the network. An error means that certainly nothing was sent. What was sent in part counts as sent: the connection
 // is broken then, and receive will say so.
 func (l *lane) send(ctx context.Context, replica int, deadline time.Time) error {
+	if err := l.arm(ctx, replica, deadline); err != nil {
+		return err
+	}
 	c := l.conns[replica]
-	if err := c.net.SetDeadline(deadline); err != nil {
+	n, err := c.net.Write(l.request)
+	if err != nil && n == 0 && c.plain {
+		l.drop(replica)
+		return err
+	}
+	return nil
+}
+
+// arm sets the moment when the connection gives up. After an error the connection is gone.
+func (l *lane) arm(ctx context.Context, replica int, deadline time.Time) error {
+	if err := l.conns[replica].net.SetDeadline(deadline); err != nil {
 		l.drop(replica)
 		return err
 	}
 	if err := ctx.Err(); err != nil { // after the deadline is set: an interrupt before that would have been overwritten
-		l.drop(replica)
-		return err
-	}
-	n, err := c.net.Write(l.request)
-	if err != nil && n == 0 && c.plain {
 		l.drop(replica)
 		return err
 	}
@@ -201,9 +228,9 @@ func dialCause(err *net.OpError) string {
 
 // measure records times. The patient client's are not those of the workload. Attempts without an answer have a group of their own: their times
 // are only how long the client waited.
-func (l *lane) measure(t try, a *history.Attempt, meaning contract.Answer) {
+func (l *lane) measure(t *try, a *history.Attempt, meaning contract.Answer) {
 	switch {
-	case t.settle || a.Outcome == history.Unsent:
+	case t.settle || a.Outcome == history.Unsent || a.Outcome == history.Cut:
 		return
 	case a.Outcome == history.Lost:
 		l.times("lost", a)
@@ -215,7 +242,7 @@ func (l *lane) measure(t try, a *history.Attempt, meaning contract.Answer) {
 
 func (l *lane) times(group string, a *history.Attempt) {
 	l.latency.Record(latency.Series{Group: group, Kind: latency.Response}, time.Duration(a.DoneNS-a.IntendedNS))
-	l.latency.Record(latency.Series{Group: group, Kind: latency.Service}, time.Duration(a.DoneNS-a.SentNS))
+	l.latency.Record(latency.Series{Group: group, Kind: latency.Service}, time.Duration(a.DoneNS-max(a.SentNS, a.LastByteNS)))
 }
 
 func (l *lane) group(route, answer string) string {

@@ -13,7 +13,7 @@ func (l *lane) perform(ctx, more context.Context, t try) {
 	defer l.d.ended(t.op.ID)
 	policy := l.d.Plan.Retry(t.op.Retry)
 	for {
-		a, meaning := l.attempt(ctx, t)
+		a, meaning := l.next(ctx, &t)
 		if a.Outcome == history.Returned && meaning.Final() {
 			return
 		}
@@ -31,6 +31,14 @@ func (l *lane) perform(ctx, more context.Context, t try) {
 	if t.op.Key != "" {
 		l.d.open.add(*t.op, t.n)
 	}
+}
+
+// next makes the attempt that is due; of twins it makes both, and t is then the second.
+func (l *lane) next(ctx context.Context, t *try) (history.Attempt, contract.Answer) {
+	if t.op.Twin && t.n == 1 {
+		return l.attemptTwice(ctx, t)
+	}
+	return l.attempt(ctx, *t)
 }
 
 // over reports whether nothing more is to be begun. The run's end reaches the phase's context a moment later than the connections, so both

@@ -4,7 +4,8 @@
 // Config.Zero, which the faults share. It judges nothing; it classifies answers only as far as a client must, to know whether to ask again.
 //
 // An attempt is sent once: there is no hidden second sending, whatever the connection does. Unsent means that certainly nothing went out; from the
-// first byte on, everything but a whole answer is Lost.
+// first byte on, everything but a whole answer is Lost. Only a client that sends in pieces (see plan.Manners) knows that its request never
+// became whole: then it is Cut.
 package drive
 
 import (

@@ -34,7 +34,7 @@ var Kinds = []Kind{
 	// Single statements.
 	commitAckLost, statementDelay, errorShare,
 	// The servers.
-	replicaKill, replicaPause, replicaRestart, flagFlip,
+	replicaKill, replicaPause, replicaRestart, replicaClock, flagFlip,
 	// What runs beside the traffic, and the passing of time.
 	command, recordsAge, recordsExpire,
 	// What stands behind the servers.
@@ -100,6 +100,8 @@ func (f *Fault) on() string {
 		return "replicas, all"
 	case on == Replica:
 		return fmt.Sprintf("replica %d", replica)
+	case on == Clocks && replica != 0:
+		return fmt.Sprintf("clock of replica %d", replica)
 	case !f.Spec.isPath():
 		return string(on)
 	case replica == 0:

@@ -225,6 +225,7 @@ func TestATimelineThatMakesNoSenseIsRefused(t *testing.T) {
 		"faults[0].by":        {{Kind: "records-age", For: second}},
 		"faults[0].lag":       {{Kind: "failover", For: second, Lag: second}},
 		"faults[0].lag: it":   {{Kind: "postgres-crash-unsynced", For: second}},
+		"faults[0].by: rep":   {{Kind: "replica-clock", For: second}},
 		"faults[0].state":     {{Kind: "records-expire", For: second, State: "open"}},
 		"faults[1]: ":         {good, {Kind: "path-hang", At: second + second/2, For: second, On: Both, Replica: 1}},
 	}

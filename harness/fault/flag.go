@@ -55,7 +55,7 @@ const noteFlag = "flag"
 
 func (s *flagStrike) set(ctx context.Context, value bool) error {
 	for _, r := range s.world.Replicas {
-		if err := putFlag(ctx, r, s.world.AdminToken, map[string]bool{s.spec.Flag: value}); err != nil {
+		if err := putAdmin(ctx, r, s.world.AdminToken, "flags", map[string]bool{s.spec.Flag: value}); err != nil {
 			return err
 		}
 		s.changed++
@@ -66,26 +66,27 @@ func (s *flagStrike) set(ctx context.Context, value bool) error {
 
 const adminWithin = 5 * time.Second
 
-func putFlag(ctx context.Context, r *subject.Replica, token string, flags map[string]bool) error {
+// putAdmin changes what one of a server's admin routes is about.
+func putAdmin[T any](ctx context.Context, r *subject.Replica, token, what string, values map[string]T) error {
 	ctx, cancel := context.WithTimeout(ctx, adminWithin)
 	defer cancel()
-	body, err := json.Marshal(flags)
+	body, err := json.Marshal(values)
 	if err != nil {
-		return fmt.Errorf("encode flags: %w", err)
+		return fmt.Errorf("encode %s: %w", what, err)
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPut, r.URL()+"/admin/flags", bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPut, r.URL()+"/admin/"+what, bytes.NewReader(body))
 	if err != nil {
-		return fmt.Errorf("set flags of replica %d: %w", r.Number, err)
+		return fmt.Errorf("set %s of replica %d: %w", what, r.Number, err)
 	}
 	req.Header.Set("Authorization", "Bearer "+token)
 	req.Close = true // one request in a whole run: no connection to keep
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return fmt.Errorf("set flags of replica %d: %w", r.Number, err)
+		return fmt.Errorf("set %s of replica %d: %w", what, r.Number, err)
 	}
 	resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("set flags of replica %d: it answered %s", r.Number, resp.Status)
+		return fmt.Errorf("set %s of replica %d: it answered %s", what, r.Number, resp.Status)
 	}
 	return nil
 }

@@ -16,6 +16,9 @@ const (
 	stateInFlight = "in_flight"
 )
 
+// None of these kinds moves locked_at, the claim's own clock and half of its fence. A worker that is alive would lose its claim by it, which no
+// passing of time and no wrong clock of a server can do: claims that are stale are had by stopping their workers (replica-kill, replica-pause).
+
 // checkRecords is the Check of what all these kinds take.
 func checkRecords(s Spec) error {
 	if s.Run != "" && s.Run != runCleanup {

@@ -35,18 +35,23 @@ func serveReplica() {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /readyz", func(http.ResponseWriter, *http.Request) {})
 	mux.HandleFunc("GET /pid", func(w http.ResponseWriter, _ *http.Request) { _ = json.NewEncoder(w).Encode(os.Getpid()) })
-	mux.HandleFunc("/admin/flags", func(w http.ResponseWriter, r *http.Request) {
-		mu.Lock()
-		defer mu.Unlock()
-		if r.Header.Get("Authorization") != "Bearer "+os.Args[3] {
-			w.WriteHeader(http.StatusUnauthorized)
-			return
+	clock := map[string]string{"offset": "0s"}
+	admin := func(state any) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			mu.Lock()
+			defer mu.Unlock()
+			if r.Header.Get("Authorization") != "Bearer "+os.Args[3] {
+				w.WriteHeader(http.StatusUnauthorized)
+				return
+			}
+			if r.Method == http.MethodPut {
+				_ = json.NewDecoder(r.Body).Decode(state)
+			}
+			_ = json.NewEncoder(w).Encode(state)
 		}
-		if r.Method == http.MethodPut {
-			_ = json.NewDecoder(r.Body).Decode(&flags)
-		}
-		_ = json.NewEncoder(w).Encode(flags)
-	})
+	}
+	mux.HandleFunc("/admin/flags", admin(&flags))
+	mux.HandleFunc("/admin/clock", admin(&clock))
 	_ = http.Serve(listener, mux)
 }
 

@@ -32,7 +32,7 @@ type Spec struct {
 	Run   string        `yaml:"run,omitempty"`   // command: cleanup or erase; records-…: cleanup, right afterwards
 	Users int           `yaml:"users,omitempty"` // command erase: users 1 to this, in order
 	Every time.Duration `yaml:"every,omitempty"` // command, records-…: again in this interval while it lasts; 0 once
-	By    time.Duration `yaml:"by,omitempty"`    // records-age: how much older
+	By    time.Duration `yaml:"by,omitempty"`    // records-age: how much older; replica-clock: how far ahead, or behind
 	State string        `yaml:"state,omitempty"` // records-…: final, in_flight, or all of them
 }
 
@@ -49,6 +49,7 @@ const (
 // The other targets.
 const (
 	Replica         Target = "replica"  // the servers' processes
+	Clocks          Target = "clocks"   // the servers' own clocks
 	Flags           Target = "flags"    // switches of all servers
 	Jobs            Target = "jobs"     // commands beside the traffic
 	Records         Target = "records"  // the rows of the key store

@@ -117,10 +117,14 @@ func (s *scanner) attempt(a *Attempt) {
 			a.SentNS = s.int64()
 		case "done_ns":
 			a.DoneNS = s.int64()
+		case "last_byte_ns":
+			a.LastByteNS = s.int64()
 		case "outcome":
-			a.Outcome = Outcome(s.word(string(Returned), string(Lost), string(Unsent)))
+			a.Outcome = Outcome(s.word(string(Returned), string(Lost), string(Unsent), string(Cut)))
 		case "cause":
 			a.Cause = s.word(CauseTimeout, CauseGaveUp, CauseReset, CauseRefused, CauseInterrupted, CauseOther)
+		case "bytes_sent":
+			a.BytesSent = s.int()
 		case "status":
 			a.Status = s.int()
 		case "marked":
@@ -192,6 +196,10 @@ func (s *scanner) operation(o *Operation) {
 			return &o.DeadlineNS
 		case "give_up_ns":
 			return &o.GiveUpNS
+		case "cut_body":
+			return &o.CutBody
+		case "slow_ns":
+			return &o.SlowNS
 		}
 		return nil
 	}
@@ -230,6 +238,8 @@ func (s *scanner) operationText(o *Operation, name string) {
 		o.Body = s.base64()
 	case "replica":
 		o.Replica = s.int()
+	case "twin":
+		o.Twin = s.flag()
 	case "retry":
 		o.Retry = s.text()
 	default:

@@ -11,17 +11,18 @@ type Event struct {
 // Outcome says how an attempt ended, as the client saw it.
 type Outcome string
 
-// The outcomes. Only Unsent is certain not to have reached the server; Lost may have executed or not, and only rows tell.
+// The outcomes. Unsent and Cut are certain not to have reached the server as a request; Lost may have executed or not, and only rows tell.
 const (
 	Returned Outcome = "returned" // an answer was read whole
 	Lost     Outcome = "lost"     // sent, and no whole answer: timed out, reset, given up
 	Unsent   Outcome = "unsent"   // no connection could be made; nothing was sent
+	Cut      Outcome = "cut"      // sent in part, and never the rest: its last bytes are missing
 )
 
-// The causes of lost and unsent attempts.
+// The causes of lost, unsent and cut attempts.
 const (
 	CauseTimeout     = "timeout"     // the operation's deadline passed
-	CauseGaveUp      = "gave_up"     // the client hung up, as planned
+	CauseGaveUp      = "gave_up"     // the client hung up, or broke off sending, as planned
 	CauseReset       = "reset"       // the connection broke or was closed before the answer was whole
 	CauseRefused     = "refused"     // no connection could be made
 	CauseInterrupted = "interrupted" // the run was stopped
@@ -31,13 +32,15 @@ const (
 // Attempt is one HTTP request for an operation. Times are nanoseconds since the run's zero.
 type Attempt struct {
 	Op         int64   `json:"op"`
-	N          int     `json:"n"`           // from 1
-	Replica    int     `json:"replica"`     // from 1: the address it was sent to
-	IntendedNS int64   `json:"intended_ns"` // when it was due: open loop by plan, else when its client was free
-	SentNS     int64   `json:"sent_ns"`     // just before the request was handed to the network
-	DoneNS     int64   `json:"done_ns"`     // answer read whole, or given up; of a lost attempt the effect may come later
+	N          int     `json:"n"`                      // from 1
+	Replica    int     `json:"replica"`                // from 1: the address it was sent to
+	IntendedNS int64   `json:"intended_ns"`            // when it was due: open loop by plan, else when its client was free
+	SentNS     int64   `json:"sent_ns"`                // just before the request was handed to the network
+	DoneNS     int64   `json:"done_ns"`                // answer read whole, or given up; of a lost attempt the effect may come later
+	LastByteNS int64   `json:"last_byte_ns,omitempty"` // of a request sent in pieces: when its last byte was handed to the network
 	Outcome    Outcome `json:"outcome"`
-	Cause      string  `json:"cause,omitempty"`       // of a lost or unsent attempt, one of the causes above
+	Cause      string  `json:"cause,omitempty"`       // of an attempt without an answer, one of the causes above
+	BytesSent  int     `json:"bytes_sent,omitempty"`  // of a request that was not sent whole
 	Status     int     `json:"status,omitempty"`      // HTTP status of a returned attempt
 	Marked     bool    `json:"marked,omitempty"`      // Idempotency-Replayed: true was set
 	RetryAfter string  `json:"retry_after,omitempty"` // header as received

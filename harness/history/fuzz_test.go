@@ -17,6 +17,7 @@ var fuzzLines = []string{
 	`{"attempt":{"op":1,"n":1,"replica":1,"intended_ns":1,"sent_ns":2,"done_ns":3,"outcome":"returned","status":200,"body":"{\"a\":1}\u0001\n"}}`,
 	`{"attempt":{"op":-1,"n":01,"outcome":"lost","body_b64":"/w=="}}`,
 	`{"attempt":{"marked":true,"body":"\ud83d\ude00é","body":null}}`,
+	`{"attempt":{"op":1,"n":1,"done_ns":9,"last_byte_ns":8,"outcome":"cut","cause":"gave_up","bytes_sent":311}}`,
 	`{"fault":{"id":1,"name":"x","phase":"began"}}`,
 	`{"note":{"at_ns":1,"kind":"phase","text":"x"},"fault":{}}`,
 	`{"attempt":{"op":999999999999999999999}}`,
@@ -44,7 +45,7 @@ func FuzzTheFastDecoderAgreesWithEncodingJSON(f *testing.F) {
 }
 
 func FuzzOperationLines(f *testing.F) {
-	f.Add(AppendOperation(nil, &Operation{ID: 1, Keys: []string{"a", ""}, Body: []byte("x"), GiveUpNS: 3}))
+	f.Add(AppendOperation(nil, &Operation{ID: 1, Keys: []string{"a", ""}, Body: []byte("x"), GiveUpNS: 3, CutBody: 1, SlowNS: 4, Twin: true}))
 	f.Fuzz(func(t *testing.T, line []byte) {
 		var fast, slow Operation
 		s := &scanner{b: line}

@@ -32,6 +32,9 @@ type Operation struct {
 
 	DeadlineNS int64  `json:"deadline_ns"`          // bound on one attempt; when it passes the outcome is unknown
 	GiveUpNS   int64  `json:"give_up_ns,omitempty"` // the client hangs up its first attempt after this long
+	CutBody    int64  `json:"cut_body,omitempty"`   // the first attempt lacks the last so many bytes of its body: the client closes its connection there
+	SlowNS     int64  `json:"slow_ns,omitempty"`    // the first attempt's body is sent in pieces, over this long
+	Twin       bool   `json:"twin,omitempty"`       // the first attempt is made through two connections, whose last bytes are sent at one instant
 	Retry      string `json:"retry,omitempty"`      // name of the retry policy in the plan's spec; "" never retries
 }
 

@@ -19,6 +19,7 @@ func drawOperation(t *rapid.T) Operation {
 		Path: text.Draw(t, "path"), Keys: rapid.SliceOfN(text, 0, 2).Draw(t, "keys"), Key: text.Draw(t, "key"),
 		Request: text.Draw(t, "request"), Spelling: text.Draw(t, "spelling"), ContentType: text.Draw(t, "type"),
 		Body: rapid.SliceOf(rapid.Byte()).Draw(t, "body"), Replica: 1, DeadlineNS: 5, GiveUpNS: n.Draw(t, "give up"), Retry: "r",
+		CutBody: n.Draw(t, "cut"), SlowNS: n.Draw(t, "slow"), Twin: rapid.Bool().Draw(t, "twin"),
 	}
 	if len(o.Keys) == 0 {
 		o.Keys = nil

@@ -2,10 +2,10 @@ package plan
 
 import "github.com/idemstorm/idemstorm/harness/history"
 
-// againShape uses of, keys (the first so many of the earlier phase; 0 is all), duplicates, clients, retry. Its requests are those of the
+// againShape uses of, keys (the first so many of the earlier phase; 0 is all), duplicates, clients, retry, impatient, manners. Its requests are those of the
 // earlier phase, as a client repeats them who never got an answer, or has forgotten it.
 var againShape = Shape{
-	Name: "again", Groups: true, follows: true, build: buildAgain,
+	Name: "again", Groups: true, follows: true, manners: true, build: buildAgain,
 	Does: "sends every key of an earlier phase again with the same request, all duplicates of a key at one instant",
 }
 
@@ -27,12 +27,13 @@ func buildAgain(b *builder) {
 func (b *builder) repeat(o history.Operation, n int) {
 	o.Phase, o.Client, o.Retry, o.DeadlineNS = b.Name, n%b.Clients, b.Retry, int64(b.Deadline)
 	o.DueNS, o.After, o.GiveUpNS, o.Group = 0, 0, 0, 0
+	o.CutBody, o.SlowNS, o.Twin = 0, 0, false
 	if b.Duplicates > 1 {
 		o.Group = b.nextGroup()
 	}
 	for range b.Duplicates {
 		d := o
-		b.impatient(&d)
+		b.behave(&d)
 		b.send(d)
 	}
 }

@@ -24,6 +24,7 @@ type Shape struct {
 	build  func(*builder)
 
 	follows bool // it takes its keys from an earlier phase
+	manners bool // its clients may misbehave
 }
 
 // Shapes are all kinds of traffic that a phase may name.
@@ -148,6 +149,7 @@ func (b *builder) fresh(refused bool) history.Operation {
 	if refused && w.route.ID == "order" {
 		o.Body = []byte(orderOf(symbol(b.rnd), refusedQuantity))
 	}
+	o.Body = b.ended(o.Body)
 	key := b.key()
 	o.Keys, o.Key = []string{key}, key
 	return o

@@ -56,6 +56,10 @@ func drawPhase(t *rapid.T, name string) Phase {
 		Impatient: unit.Draw(t, "impatient"), GiveUp: Duration(time.Millisecond), Deadline: Duration(time.Second), Retry: "r",
 		Mix: map[string]int{"order": rapid.IntRange(1, 5).Draw(t, "order")},
 	}
+	if s.manners {
+		p.Manners = Manners{CutBody: unit.Draw(t, "cut") / 3, Twin: unit.Draw(t, "twin") / 3}
+		p.Manners.SlowBody = SlowBody{Share: unit.Draw(t, "slow") / 3, Over: Duration(time.Millisecond)}
+	}
 	for _, id := range []string{"close", "roll", "checkout", "account"} {
 		p.Mix[id] = rapid.IntRange(0, 3).Draw(t, id)
 	}

@@ -1,8 +1,8 @@
 package plan
 
-// raceShape uses keys, duplicates, clients (keys raced side by side), refused, mix.
+// raceShape uses keys, duplicates, clients (keys raced side by side), refused, mix, impatient, manners.
 var raceShape = Shape{
-	Name: "race", Groups: true, build: buildRace,
+	Name: "race", Groups: true, manners: true, build: buildRace,
 	Does: "fires all duplicates of a key at one instant, each on a connection of its own, over all replicas",
 }
 
@@ -13,7 +13,7 @@ func buildRace(b *builder) {
 		o.Client, o.Group = i%b.Clients, b.nextGroup()
 		for range b.Duplicates {
 			d := o
-			b.impatient(&d)
+			b.behave(&d)
 			b.send(d)
 		}
 	}

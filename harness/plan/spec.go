@@ -77,6 +77,7 @@ type Phase struct {
 	GiveUp    Duration `yaml:"give_up"`   // clients hang up their first attempt after a time up to this
 	Impatient float64  `yaml:"impatient"` // share of operations that give up so, 0 to 1
 	Retry     string   `yaml:"retry"`     // policy name; empty never retries
+	Manners   Manners  `yaml:"manners"`   // how clients misbehave while they send
 }
 
 // Backoff names how waits between attempts grow.

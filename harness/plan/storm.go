@@ -1,9 +1,9 @@
 package plan
 
 // stormShape uses keys (of which a few are hot), duplicates (operations of each other key, one after another), hot, refused, impatient, give_up,
-// retry, mix; open loop: rate, for, arrivals, and the number of keys follows. One operation in keylessEvery carries no key.
+// manners, retry, mix; open loop: rate, for, arrivals, and the number of keys follows. One operation in keylessEvery carries no key.
 var stormShape = Shape{
-	Name: "storm", Open: true, build: buildStorm,
+	Name: "storm", Open: true, manners: true, build: buildStorm,
 	Does: "clients that hang up, back off and retry with the same key; a share of operations goes to a few hot keys",
 }
 

@@ -38,7 +38,7 @@ func (s *stream) send(o prepared) {
 		o.DueNS = s.arrivals.next(s.b.rnd)
 	}
 	if o.Key != "" {
-		s.b.impatient(&o)
+		s.b.behave(&o)
 	}
 	s.b.send(o)
 }

@@ -1,9 +1,9 @@
 package plan
 
-// trafficShape uses keys, duplicates (operations of every repeatEvery-th key, spread over time), refused, impatient, give_up, retry, mix; open
+// trafficShape uses keys, duplicates (operations of every repeatEvery-th key, spread over time), refused, impatient, give_up, manners, retry, mix; open
 // loop: rate, for, arrivals, and the number of keys follows.
 var trafficShape = Shape{
-	Name: "traffic", Open: true, build: buildTraffic,
+	Name: "traffic", Open: true, manners: true, build: buildTraffic,
 	Does: "a steady mixture of routes, mostly under keys of their own, some of which come again later",
 }
 

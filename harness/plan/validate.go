@@ -119,6 +119,7 @@ func (p Phase) validate(retries map[string]Retry) error {
 		must(p.Retry == "" || known, "retry: %q is not among the retries", p.Retry),
 		p.validateMix(),
 		p.validateShape(),
+		wrap("manners.", p.validateManners()),
 		p.validateCount(),
 	)
 }
@@ -171,6 +172,14 @@ func first(errs ...error) error {
 		}
 	}
 	return nil
+}
+
+// wrap puts the name of the part that an error is about before it.
+func wrap(part string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s%w", part, err)
 }
 
 func must(ok bool, format string, args ...any) error {

@@ -25,6 +25,11 @@ func TestErrorsNameTheField(t *testing.T) {
 		"phases[1].give_up: 6s is not between 0s and 5s":                 func(p *Phase) { p.GiveUp = Duration(6 * time.Second) },
 		"phases[1].keys: the phase comes to 40000000 operations":         func(p *Phase) { p.Keys, p.Duplicates = 4000, 10000 },
 		"phases[1].duplicates: 20000 at one instant are more than 10000": func(p *Phase) { p.Duplicates = 20000 },
+		"phases[1].manners.cut_body: -1 is not between 0 and 1":          func(p *Phase) { p.Manners.CutBody = -1 },
+		"phases[1].manners.slow_body.over: it is missing":                func(p *Phase) { p.Manners.SlowBody.Share = 0.1 },
+		"phases[1].manners.slow_body.over: 6s is not between":            func(p *Phase) { p.Manners.SlowBody.Over = Duration(6 * time.Second) },
+		"phases[1].manners.twin: it and the other shares come to":        func(p *Phase) { p.Manners.Twin, p.Manners.CutBody = 0.6, 0.6 },
+		"phases[1].manners.cut_body: the clients of shape spellings":     func(p *Phase) { p.Shape, p.Manners.Twin = "spellings", 0.5 },
 	} {
 		bad := good
 		bad.Name = "q"
@@ -89,7 +94,7 @@ func TestALoadOverrideChangesOpenPhasesOnly(t *testing.T) {
 }
 
 func TestASpecSurvivesYAML(t *testing.T) {
-	want := Spec{Phases: []Phase{{Name: "p", Shape: "race", Bound: Duration(90 * time.Second)}}, Retries: map[string]Retry{"r": {Attempts: 1, Base: 5}}}
+	want := Spec{Phases: []Phase{{Name: "p", Shape: "race", Bound: Duration(90 * time.Second), Manners: Manners{CutBody: 0.1, SlowBody: SlowBody{0.2, 3}}}}, Retries: map[string]Retry{"r": {Attempts: 1, Base: 5}}}
 	b, err := yaml.Marshal(want)
 	if err != nil {
 		t.Fatal(err)
@@ -98,7 +103,7 @@ func TestASpecSurvivesYAML(t *testing.T) {
 	if err := yaml.UnmarshalWithOptions(b, &got, yaml.Strict()); err != nil {
 		t.Fatalf("%v in\n%s", err, b)
 	}
-	if got.Phases[0].Bound != want.Phases[0].Bound || got.Retries["r"] != want.Retries["r"] {
+	if got.Phases[0].Bound != want.Phases[0].Bound || got.Phases[0].Manners != want.Phases[0].Manners || got.Retries["r"] != want.Retries["r"] {
 		t.Errorf("%+v", got)
 	}
 }

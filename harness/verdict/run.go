@@ -49,7 +49,8 @@ type Counts struct {
 	Returned   int64            `json:"returned"`
 	Lost       int64            `json:"lost"`
 	Unsent     int64            `json:"unsent"`
-	Answers    map[string]int64 `json:"answers"` // by contract answer
+	Cut        int64            `json:"cut,omitempty"` // sent in part, and never the rest
+	Answers    map[string]int64 `json:"answers"`       // by contract answer
 	Keys       int64            `json:"keys"`
 }
 

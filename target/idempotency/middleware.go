@@ -85,7 +85,7 @@ func (e *endpoint) serve(w http.ResponseWriter, req *Request) *Response {
 		return resp
 	}
 	spent := time.Since(arrived)
-	if resp := req.readBody(w); resp != nil {
+	if resp := req.readBody(w, e.parts.Body); resp != nil {
 		return resp
 	}
 	if e.route.Precheck != nil {

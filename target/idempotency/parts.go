@@ -10,6 +10,7 @@ import (
 // refuses it. Start from Reference and replace what should differ.
 type Parts struct {
 	Gate      Gate
+	Body      BodyReader
 	Matcher   Matcher
 	Scoper    Scoper
 	Claimer   Claimer
@@ -21,6 +22,7 @@ type Parts struct {
 	Forwarder Forwarder
 	Sweeper   Sweeper
 	Eraser    Eraser
+	Clock     Clock
 }
 
 // Reference returns the parts that follow the contract. business carries the actions' transactions; store carries
@@ -32,6 +34,7 @@ func Reference(business, store *pgxpool.Pool, staleAfter time.Duration) Parts {
 	}
 	return Parts{
 		Gate:      OpenGate{},
+		Body:      WholeBody{},
 		Matcher:   ContractMatcher{},
 		Scoper:    UserEndpointScoper{},
 		Claimer:   &InsertClaimer{Store: store, StaleAfter: staleAfter},
@@ -43,6 +46,7 @@ func Reference(business, store *pgxpool.Pool, staleAfter time.Duration) Parts {
 		Forwarder: HeaderForwarder{},
 		Sweeper:   ExpirySweeper{},
 		Eraser:    RecordEraser{},
+		Clock:     SystemClock{},
 	}
 }
 
@@ -52,6 +56,7 @@ func (p Parts) missing() string {
 		set  bool
 	}{
 		{"Gate", p.Gate != nil},
+		{"Body", p.Body != nil},
 		{"Matcher", p.Matcher != nil},
 		{"Scoper", p.Scoper != nil},
 		{"Claimer", p.Claimer != nil},
@@ -63,6 +68,7 @@ func (p Parts) missing() string {
 		{"Forwarder", p.Forwarder != nil},
 		{"Sweeper", p.Sweeper != nil},
 		{"Eraser", p.Eraser != nil},
+		{"Clock", p.Clock != nil},
 	} {
 		if !part.set {
 			return part.name

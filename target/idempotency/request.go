@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"regexp"
 
@@ -85,8 +84,8 @@ func newRequest(route *Route, r *http.Request, f Forwarder) *Request {
 }
 
 // readBody returns an answer when the body cannot be used (contract section 4: before any claim).
-func (r *Request) readBody(w http.ResponseWriter) *Response {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.HTTP.Body, MaxBody))
+func (r *Request) readBody(w http.ResponseWriter, reader BodyReader) *Response {
+	body, err := reader.ReadBody(w, r.HTTP)
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):

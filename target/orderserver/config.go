@@ -34,6 +34,9 @@ type Config struct {
 	// CleanupEvery sweeps expired records in an interval, besides nightly; 0 means nightly only.
 	CleanupEvery time.Duration
 
+	// ClockOffset makes the server's own clock wrong, for tests; the admin route changes it.
+	ClockOffset time.Duration
+
 	// MiddlewareOff and OrdersDisabled are what the flags start from.
 	MiddlewareOff, OrdersDisabled bool
 	// AdminToken opens the admin route; without it there is none.

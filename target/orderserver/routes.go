@@ -63,6 +63,8 @@ func (s *Server) mux(mw *idempotency.Middleware) *http.ServeMux {
 	if s.cfg.AdminToken != "" {
 		mux.HandleFunc("GET /admin/flags", adminOnly(s.cfg.AdminToken, s.flags.show))
 		mux.HandleFunc("PUT /admin/flags", adminOnly(s.cfg.AdminToken, s.flags.set))
+		mux.HandleFunc("GET /admin/clock", adminOnly(s.cfg.AdminToken, s.clock.show))
+		mux.HandleFunc("PUT /admin/clock", adminOnly(s.cfg.AdminToken, s.clock.set))
 	}
 	return mux
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"net"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -43,6 +45,50 @@ func TestShutdownFinishesWhatIsInFlight(t *testing.T) {
 	}
 	r.want(<-worker, 201, "")
 	r.wantRows(c.keys[0], 1, 0, 1)
+}
+
+// traffic sends one order after the other until one is not answered, and returns the keys of those that were and of that one.
+func (r *rig) traffic(url string, placed *atomic.Int64) (answered []string, unanswered string) {
+	for {
+		key := newKey()
+		if p, err := r.try(r.t.Context(), url, call{keys: key}); err != nil {
+			return answered, key[0]
+		} else if p.status != 201 {
+			r.t.Errorf("%v", p)
+		}
+		answered = append(answered, key[0])
+		placed.Add(1)
+	}
+}
+
+// A connection that the server closes while it is idle may carry a request that is just under way to it. That one never begins; what
+// has begun is answered.
+func TestShutdownDuringTrafficCutsNoRequestAndLeavesNoClaim(t *testing.T) {
+	const workers = 6
+	r := newRig(t)
+	url, stop := r.runAt(func(c *orderserver.Config) {
+		c.RequestDeadline, c.ConnectTimeout, c.HandlerDelay = patience, patience, 3*time.Millisecond
+	})
+	var placed atomic.Int64
+	var group sync.WaitGroup
+	answered, unanswered := make([][]string, workers), make([]string, workers)
+	for i := range workers {
+		group.Go(func() { answered[i], unanswered[i] = r.traffic(url, &placed) })
+	}
+	r.eventually("traffic", func() bool { return placed.Load() > 5*workers })
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	group.Wait()
+	for i := range workers {
+		r.wantRows(unanswered[i], 0, 0, 0)
+		for _, key := range answered[i] {
+			r.wantRows(key, 1, 0, 1)
+		}
+	}
+	if n := r.count(`SELECT count(*) FROM idempotency_keys WHERE status <> 'completed'`); n != 0 {
+		t.Errorf("%d claims are left behind", n)
+	}
 }
 
 func TestSeedRefusesADatabaseInUse(t *testing.T) {

@@ -26,6 +26,7 @@ type Server struct {
 	business, store *pgxpool.Pool
 	redis           *redis.Client // nil where no strategy needs it
 	flags           *flags
+	clock           *skewedClock
 	provider        *providerClient
 	metrics         http.Handler
 	parts           idempotency.Parts
@@ -38,7 +39,8 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{cfg: cfg, flags: newFlags(cfg)}
+	s := &Server{cfg: cfg, flags: newFlags(cfg), clock: &skewedClock{}}
+	s.clock.offset.Store(int64(cfg.ClockOffset))
 	s.provider = &providerClient{base: cfg.ProviderURL, http: &http.Client{Transport: &http.Transport{}}, log: cfg.Log}
 	if cfg.RedisAddr != "" {
 		s.redis = redis.NewClient(&redis.Options{Addr: cfg.RedisAddr, ContextTimeoutEnabled: true, DisableIdentity: true})
@@ -101,7 +103,7 @@ func (s *Server) openPools() (err error) {
 // assemble puts the variant's parts, if any, over the reference's.
 func (s *Server) assemble() error {
 	s.parts = idempotency.Reference(s.business, s.store, s.cfg.StaleAfter)
-	s.parts.Gate = orderGate{s.flags}
+	s.parts.Gate, s.parts.Clock = orderGate{s.flags}, s.clock
 	if s.cfg.Strategy.New != nil {
 		s.parts.Claimer = s.cfg.Strategy.New(idempotency.Stores{Pool: s.store, Redis: s.redis, StaleAfter: s.cfg.StaleAfter})
 	}

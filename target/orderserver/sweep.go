@@ -18,7 +18,7 @@ const (
 // others hold.
 func (s *Server) sweep(ctx context.Context) {
 	for {
-		wait := untilNight(time.Now())
+		wait := untilNight(s.parts.Clock.Now())
 		if s.cfg.CleanupEvery > 0 {
 			wait = min(wait, s.cfg.CleanupEvery)
 		}

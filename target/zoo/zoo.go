@@ -57,6 +57,7 @@ var All = []Variant{
 	stampedeAtExpiry,
 	lockKeptAsLongAsRecord,
 	recordExpiresWithLock,
+	staleByServerClock,
 
 	// Completion and crash.
 	completionAfterCommit,
@@ -81,6 +82,7 @@ var All = []Variant{
 	keyNotScopedToEndpoint,
 	nullUserEquals,
 	keyComparedAsSpelled,
+	cutBodyTakenForWhole,
 
 	// Outage.
 	tier1FailsOpen,
@@ -92,6 +94,7 @@ var All = []Variant{
 	// Retention and privacy.
 	cleanupRemovesInFlight,
 	cleanupByLocalTime,
+	expiryByServerClock,
 	erasureSparesInFlight,
 	credentialInRecord,
 

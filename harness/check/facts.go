@@ -24,15 +24,16 @@ type operation struct {
 
 // attempt is what the invariants need of a sent request. Times are nanoseconds since the run's zero; [sent, done] is closed.
 type attempt struct {
-	op     *operation
-	n      int
-	status int
-	sent   int64
-	done   int64
-	answer contract.Answer
-	out    history.Outcome
-	body   uint64 // see bodyHash; only of 2xx answers
-	settle bool
+	op      *operation
+	n       int
+	replica int
+	status  int
+	sent    int64
+	done    int64
+	answer  contract.Answer
+	out     history.Outcome
+	body    uint64 // see bodyHash; only of 2xx answers
+	settle  bool
 }
 
 func (a *attempt) ref() history.Ref { return history.Ref{Op: a.op.id, N: a.n} }
@@ -74,12 +75,13 @@ type scope struct {
 	replays   []*evidence.Audit
 	records   []*evidence.Record
 	charges   []*evidence.Charge
-	disturbed bool // overlapped a fault of any kind, with a margin, or was slow
-	outage    bool // overlapped a fault that may have struck the key store, or the server counted it as out
-	off       bool // overlapped a time when the middleware was switched off
-	expiring  bool // lasted longer than its records live: a key may then run again
-	erased    bool // its user was erased during the run
-	lives     int  // how often its record may have begun anew: once, and once more for each expiry that is noted
+	disturbed bool  // overlapped a fault of any kind, with a margin, or was slow
+	outage    bool  // overlapped a fault that may have struck the key store, or the server counted it as out
+	off       bool  // overlapped a time when the middleware was switched off
+	expiring  bool  // lasted longer than its records live: a key may then run again
+	erased    bool  // its user was erased during the run
+	faults    []int // ids of those that its attempts may have felt
+	lives     int   // how often its record may have begun anew: once, and once more for each expiry that is noted
 }
 
 // deduplicates says whether the contract promises at most one execution for this scope, whatever happened: a key of a user, on a

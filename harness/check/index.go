@@ -19,7 +19,7 @@ type index struct {
 	ops      []operation // by id
 	scopes   []*scope    // in the plan's order, then those that only rows know
 	named    map[name]*scope
-	windows  []window
+	windows  windows
 	flags    []flag
 	erased   map[int64]int64 // when a user was erased
 	expired  map[name]int    // how often a final record came to the end of its life, as notes say
@@ -161,7 +161,7 @@ func (ix *index) addAttempt(e *history.Attempt) bool {
 		op.scope.unsent++
 		return true
 	}
-	a := attempt{op: op, n: e.N, status: e.Status, sent: e.SentNS, done: e.DoneNS, out: e.Outcome, settle: e.Settle}
+	a := attempt{op: op, n: e.N, status: e.Status, replica: e.Replica, sent: e.SentNS, done: e.DoneNS, out: e.Outcome, settle: e.Settle}
 	if a.returned() {
 		a.answer = ix.contract.Classify(e.Status, e.Marked, e.Body)
 	}

@@ -13,6 +13,7 @@ type Invariant struct {
 	Meaning string // one sentence
 	Unit    string // what Finding.Looked counts
 	Needs   []Need // evidence it cannot do without
+	ByFault bool   // it says for each fault what it found in it
 	Whole   bool   // facts that are missing would look like violations, so part of a history cannot be judged
 
 	judge func(*index, *sheet)
@@ -86,6 +87,9 @@ func (inv Invariant) find(ix *index, claimed bool) verdict.Finding {
 	s := &sheet{}
 	inv.judge(ix, s)
 	s.conclude(&f, ix.partial)
+	if inv.ByFault {
+		f.Faults = s.tallies(ix.windows)
+	}
 	if f.FirstNS != 0 {
 		f.FirstOps = ix.begunBy(f.FirstNS)
 	}

@@ -112,19 +112,23 @@ func (f *Fault) event(phase string, at time.Duration) history.Fault {
 		Total: f.kind.Total && f.Spec.Replica == 0,
 		Info:  f.kind.Story,
 	}
+	if f.Spec.isPath() || f.Spec.On == Replica {
+		e.Replica = f.Spec.Replica
+	}
 	if phase == history.FaultHealed {
 		e.Bit = f.strike.Felt()
 	}
 	return e
 }
 
-// run is the life of one fault. The begin is recorded when it is fully in force and the healing before it starts, so that the time
-// between the two lies wholly inside the fault.
+// run is the life of one fault. The strike is recorded before anything can be felt of it; the begin when it is fully in force and the healing
+// before it starts, so that the time between those two lies wholly inside the fault.
 func (f *Fault) run(ctx context.Context, zero time.Time, rec Recorder) (err error) {
 	if err := wait(ctx, zero, f.Spec.At); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.heal(ctx, zero, rec)) }()
+	rec.Fault(f.event(history.FaultStriking, time.Since(zero)))
 	if err := f.strike.Inject(ctx); err != nil {
 		return fmt.Errorf("inject %s on %s: %w", f.Spec.Kind, f.on(), err)
 	}

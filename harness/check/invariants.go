@@ -36,6 +36,7 @@ var Invariants = []Invariant{
 	legalTransitions,
 	recovers,
 	zombieFenced,
+	resourcesReturn,
 	retention,
 	erasure,
 	gatesRespected,
@@ -60,6 +61,7 @@ var (
 	NeedAccounts   = Need{"accounts query", func(s *evidence.Set) bool { return s.Opening != nil && s.Closing != nil }}
 	NeedBacking    = Need{"orders query or provider ledger", func(s *evidence.Set) bool { return s.Orders != nil || s.Charges != nil }}
 	NeedCounters   = Need{"counters (or a replica was restarted)", func(s *evidence.Set) bool { return s.Counters != nil }}
+	NeedResources  = Need{"figures of what the servers held before the first fault and after the last", func(s *evidence.Set) bool { return s.Before != nil && s.After != nil }}
 	NeedSearch     = Need{"place to search for credentials", func(s *evidence.Set) bool { return s.Secrets != nil }}
 )
 

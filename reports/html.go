@@ -65,6 +65,9 @@ type reportPage struct {
 	Findings []findingView
 	Curves   []curve
 	Timeline *timeline
+	Faults   []faultRow
+	Checks   []faultCheck
+	Overlap  string
 	Validity []string
 }
 
@@ -82,6 +85,7 @@ func WriteHTML(w io.Writer, run verdict.Run) error {
 	p := reportPage{
 		sheet: newSheet(strings.ToUpper(l.Word) + ": " + r.Scenario + ", seed " + fmt.Sprint(r.Seed) + " – Idemstorm"),
 		Run:   r, Lead: l, Curves: curves(r), Timeline: newTimeline(r), Validity: validity(r.Verdict),
+		Faults: faultRows(r), Checks: faultChecks(r), Overlap: overlapNote(r),
 	}
 	for _, f := range gravest(r.Verdict.Findings) {
 		v := findingView{Finding: f, Meaning: meanings[f.Invariant]}

@@ -30,6 +30,9 @@ type markdownSection struct {
 	Lead     lead
 	Findings []verdict.Finding
 	Examples []markdownExample
+	Faults   []faultRow
+	Checks   []faultCheck
+	Overlap  string
 }
 
 type markdownExample struct{ Invariant, Text string }
@@ -51,7 +54,7 @@ func WriteMarkdown(w io.Writer, runs ...verdict.Run) error {
 
 // newMarkdownSection shows the smallest counterexample of each invariant; the others are for the larger formats.
 func newMarkdownSection(r verdict.Run) markdownSection {
-	s := markdownSection{Run: r, Lead: newLead(r), Findings: gravest(r.Verdict.Findings)}
+	s := markdownSection{Run: r, Lead: newLead(r), Findings: gravest(r.Verdict.Findings), Faults: faultRows(r), Checks: faultChecks(r), Overlap: overlapNote(r)}
 	for _, f := range r.Verdict.Findings {
 		if len(f.Violations) == 0 {
 			continue

@@ -110,6 +110,7 @@ func (p *printer) run(r verdict.Run, several bool) {
 		p.violations(r, f)
 	}
 	p.invariants(r.Verdict.Findings)
+	p.faults(r)
 	p.gates(r.Verdict.Gates)
 	p.latencies(r.Latency)
 	c := r.Counts

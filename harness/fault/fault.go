@@ -19,7 +19,9 @@ import (
 // Kind is one kind of fault.
 type Kind struct {
 	Name   string
-	Story  string           // one sentence for people: what client and server may see
+	Story  string           // one sentence for people: what is done to what
+	Sees   string           // what a client may see while it lasts and shortly after, for docs/faults.md
+	Holds  string           // what must hold all the same, for docs/faults.md
 	On     []Target         // what it can strike
 	Total  bool             // nothing passes the path while it lasts
 	Wire   bool             // it reads statements: its paths must follow the protocol from their first byte

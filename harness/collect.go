@@ -14,9 +14,10 @@ import (
 // collectWithin bounds the reading of the evidence, which is done for an interrupted run too.
 const collectWithin = 2 * time.Minute
 
-// collect reads what the run left behind, in this order: the counters while the servers still run; the rows when the servers have
+// collect reads what the run left behind, in this order: what the servers hold and the counters while the servers still run; the rows when the servers have
 // stopped, so that nothing can still be written; the ledger; the logs.
-func collect(ctx context.Context, r *rig, o Options, opening []evidence.Account) error {
+func collect(ctx context.Context, r *rig, o Options, before evidence.Set) error {
+	after := r.after(ctx, before.Before)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), collectWithin)
 	defer cancel()
 	counters, err := r.counters(ctx)
@@ -30,7 +31,7 @@ func collect(ctx context.Context, r *rig, o Options, opening []evidence.Account)
 	if err != nil {
 		return err
 	}
-	set.Opening, set.Counters = opening, counters
+	set.Opening, set.Counters, set.Before, set.After = before.Opening, counters, before.Before, after
 	if set.Charges, err = evidence.FromProvider(ctx, r.provider.URL()); err != nil {
 		return err
 	}

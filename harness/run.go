@@ -12,7 +12,6 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/idemstorm/idemstorm/harness/drive"
-	"github.com/idemstorm/idemstorm/harness/evidence"
 	"github.com/idemstorm/idemstorm/harness/fault"
 	"github.com/idemstorm/idemstorm/harness/history"
 	"github.com/idemstorm/idemstorm/harness/latency"
@@ -163,7 +162,7 @@ func record(ctx context.Context, r *rig, o Options) (verdict.Run, error) {
 		return run, err
 	}
 	run.Facts = append(run.Facts, o.Canary.facts()...)
-	opening, err := evidence.ReadAccounts(ctx, r.store.dsn, evidence.Bundled())
+	before, err := r.before(ctx, len(o.Scenario.Faults) > 0)
 	if err != nil {
 		return run, err
 	}
@@ -178,7 +177,7 @@ func record(ctx context.Context, r *rig, o Options) (verdict.Run, error) {
 	if err := o.saveLatency(driven, &run); err != nil {
 		return run, err
 	}
-	return run, collect(ctx, r, o, opening)
+	return run, collect(ctx, r, o, before)
 }
 
 func (o Options) subjectLine() string {

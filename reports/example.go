@@ -39,6 +39,8 @@ type attempt struct {
 
 // span is one fault as an interval. Open means that no healing was recorded.
 type span struct {
+	ID              int
+	Listed          bool // the faults table has a row of it
 	Name, On, Info  string
 	FromNS, UntilNS int64
 	Open            bool
@@ -60,7 +62,7 @@ func newExample(run verdict.Run, f verdict.Finding, v verdict.Violation) example
 	}
 	e.Missing = len(cited) - len(cases)
 	e.order()
-	e.Faults = e.overlapping(spans(run.Faults))
+	e.Faults = e.overlapping(faultSpans(run))
 	return e
 }
 
@@ -129,6 +131,15 @@ func (e example) overlapping(faults []span) []span {
 // Start is when in the run the counterexample's zero was.
 func (e example) Start() string { return duration(time.Duration(e.ZeroNS)) }
 
+// faultSpans are the faults of a run, marked where the faults table has a row for them.
+func faultSpans(run verdict.Run) []span {
+	out := spans(run.Faults)
+	for i := range out {
+		out[i].Listed = slices.ContainsFunc(run.Windows, func(w verdict.Window) bool { return w.Fault == out[i].ID })
+	}
+	return out
+}
+
 // spans pairs the events of each fault. One that was never healed lasts until the end of time.
 func spans(events []history.Fault) []span {
 	var out []span
@@ -136,9 +147,9 @@ func spans(events []history.Fault) []span {
 	for _, f := range events {
 		i, began := place[f.ID]
 		switch {
-		case f.Phase == history.FaultBegan:
+		case !began && (f.Phase == history.FaultStriking || f.Phase == history.FaultBegan):
 			place[f.ID] = len(out)
-			out = append(out, span{Name: f.Name, On: f.On, Info: f.Info, FromNS: f.AtNS, UntilNS: math.MaxInt64, Open: true})
+			out = append(out, span{ID: f.ID, Name: f.Name, On: f.On, Info: f.Info, FromNS: f.AtNS, UntilNS: math.MaxInt64, Open: true})
 		case f.Phase == history.FaultHealed && began:
 			out[i].UntilNS, out[i].Open = f.AtNS, false
 		}
@@ -147,7 +158,7 @@ func spans(events []history.Fault) []span {
 }
 
 // Title names a fault and what it struck.
-func (s span) Title() string { return sentence(" on ", s.Name, s.On) }
+func (s span) Title() string { return sentence(" ", faultNumber(s.ID), sentence(" on ", s.Name, s.On)) }
 
 // label says what came of an attempt, as the client saw it.
 func label(a history.Attempt, answer string) string {

@@ -66,6 +66,9 @@ type reportPage struct {
 	Curves   []curve
 	Timeline *timeline
 	Losses   *lossTable
+	Faults   []faultRow
+	Checks   []faultCheck
+	Overlap  string
 	Validity []string
 }
 
@@ -83,6 +86,7 @@ func WriteHTML(w io.Writer, run verdict.Run) error {
 	p := reportPage{
 		sheet: newSheet(strings.ToUpper(l.Word) + ": " + r.Scenario + ", seed " + fmt.Sprint(r.Seed) + " – Idemstorm"),
 		Run:   r, Lead: l, Curves: curves(r), Timeline: newTimeline(r), Losses: newLossTable(r.Verdict.Losses, mostLostHTML), Validity: validity(r.Verdict),
+		Faults: faultRows(r), Checks: faultChecks(r), Overlap: overlapNote(r),
 	}
 	for _, f := range gravest(r.Verdict.Findings) {
 		v := findingView{Finding: f, Meaning: meanings[f.Invariant]}

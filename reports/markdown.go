@@ -31,6 +31,9 @@ type markdownSection struct {
 	Findings []verdict.Finding
 	Losses   *lossTable
 	Examples []markdownExample
+	Faults   []faultRow
+	Checks   []faultCheck
+	Overlap  string
 }
 
 type markdownExample struct{ Invariant, Text string }
@@ -52,7 +55,10 @@ func WriteMarkdown(w io.Writer, runs ...verdict.Run) error {
 
 // newMarkdownSection shows the smallest counterexample of each invariant; the others are for the larger formats.
 func newMarkdownSection(r verdict.Run) markdownSection {
-	s := markdownSection{Run: r, Lead: newLead(r), Findings: gravest(r.Verdict.Findings), Losses: newLossTable(r.Verdict.Losses, mostLostMarkdown)}
+	s := markdownSection{
+		Run: r, Lead: newLead(r), Findings: gravest(r.Verdict.Findings), Losses: newLossTable(r.Verdict.Losses, mostLostMarkdown),
+		Faults: faultRows(r), Checks: faultChecks(r), Overlap: overlapNote(r),
+	}
 	for _, f := range r.Verdict.Findings {
 		if len(f.Violations) == 0 {
 			continue

@@ -16,6 +16,7 @@ var meanings = map[string]string{
 	"legal-transitions":  "The answers of each key are an order that the contract's state machine allows.",
 	"recovers":           "When faults end, every key reaches a final answer within the stated bound.",
 	"zombie-fenced":      "A worker that outlived its claim commits nothing.",
+	"resources-return":   "When faults have ended, servers hold no more goroutines, connections and database sessions than before.",
 	"money-conserved":    "Cash and positions equal the sum of the orders.",
 	"retention":          "Records live as long as promised, 7 days at most; cleanup removes only what expired.",
 	"erasure":            "After a user's erasure none of the user's records is left, and none comes back.",

@@ -197,6 +197,9 @@ func outageRun() verdict.Run {
 		{ID: 2, Name: "path-cut", On: "key store of replica 1", Phase: history.FaultBegan, AtNS: ms(16000)},
 	}
 	r.Recovery = []verdict.Recovery{{Fault: 1, Name: "path-hang", Unsettled: 37, Longest: dms(2310)}}
+	r.Windows = sampleWindows()
+	r.Verdict.Findings[0].Faults = []verdict.FaultTally{{Fault: 1, Looked: 402}, {Fault: 2, Looked: 77}}
+	r.Verdict.Findings[2].Faults = []verdict.FaultTally{{Fault: 1, Looked: 380}, {Fault: 2, Looked: 61, Count: 1, Missing: 1, Example: "Key " + sampleKey + " was acknowledged with 201, and behind it there is this: no order."}}
 	o := order(310, 4)
 	r.Cases = []verdict.Case{{Operation: o, Attempts: []history.Attempt{
 		lost(310, 1, 1, 5990, 7990, "timeout"),
@@ -214,6 +217,21 @@ func outageRun() verdict.Run {
 		}},
 	})
 	return r
+}
+
+func sampleWindows() []verdict.Window {
+	none, one := int64(0), int64(1)
+	return []verdict.Window{
+		{
+			Fault: 1, Kind: "path-hang", On: "key store of all replicas", FromNS: ms(5999), UntilNS: ms(9003), Bit: 41, Attempts: 1203,
+			Answers: verdict.WindowAnswers{OK: 11, Conflict: 4, Unavailable: 930, Failed: 201, Other: 2, None: 55}, Keys: 402, Shared: 3,
+			Unsettled: 37, Longest: dms(2310), Back: dms(640), Twice: &none, Lost: &none, Stuck: &none,
+		},
+		{
+			Fault: 2, Kind: "path-cut", On: "key store of replica 1", FromNS: ms(15990), Attempts: 120, Answers: verdict.WindowAnswers{OK: 64, None: 56},
+			Keys: 77, Shared: 3, BackWhy: "no healing was recorded", Lost: &one, Twice: &none,
+		},
+	}
 }
 
 func inconclusiveRun() verdict.Run {
@@ -272,6 +290,8 @@ func nastyRun() verdict.Run {
 	})
 	r.Faults = []history.Fault{{ID: 9, Name: evil, On: evil, Phase: "healed"}, {ID: 1, Name: evil, On: evil, Phase: history.FaultBegan, AtNS: ms(1205)}}
 	r.Recovery = []verdict.Recovery{{Fault: 1, Name: evil}}
+	r.Windows = []verdict.Window{{Fault: 1, Kind: evil, On: evil, BackWhy: evil}, {Fault: -9, FromNS: -1}}
+	r.Verdict.Findings[0].Faults = []verdict.FaultTally{{Fault: 1, Count: 1, Example: evil}}
 	return r
 }
 

@@ -111,6 +111,7 @@ func (p *printer) run(r verdict.Run, several bool) {
 	}
 	p.invariants(r.Verdict.Findings)
 	p.losses(r.Verdict.Losses)
+	p.faults(r)
 	p.gates(r.Verdict.Gates)
 	p.latencies(r.Latency)
 	c := r.Counts

@@ -46,7 +46,7 @@ func newTimeline(run verdict.Run) *timeline {
 	if len(run.Timeline) == 0 {
 		return nil
 	}
-	t := &timeline{slots: run.Timeline, faults: spans(run.Faults)}
+	t := &timeline{slots: run.Timeline, faults: faultSpans(run)}
 	totals := map[string]int64{}
 	for _, s := range t.slots {
 		for name, n := range s.Ended {
@@ -208,6 +208,9 @@ func (t *timeline) Wide() timelinePlot { return t.plot(wideWidth, wideColumns) }
 
 // Narrow is the drawing for small windows.
 func (t *timeline) Narrow() timelinePlot { return t.plot(narrowWidth, narrowColumns) }
+
+// Faults are the bands of the drawing by name, for a legend that links to the faults table.
+func (t *timeline) Faults() []span { return t.faults }
 
 // Alternative is the timeline in words.
 func (t *timeline) Alternative() string {

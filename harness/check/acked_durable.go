@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/idemstorm/idemstorm/harness/contract"
+	"github.com/idemstorm/idemstorm/harness/verdict"
 )
 
 var ackedDurable = Invariant{
@@ -11,6 +12,7 @@ var ackedDurable = Invariant{
 	Meaning: "what the client was told is done is there after every fault has healed, exactly once and with all its legs",
 	Unit:    "acknowledged keys",
 	Needs:   []Need{NeedBacking},
+	ByFault: true,
 	judge: func(ix *index, s *sheet) {
 		s.doubt = ix.nothingLost()
 		for _, sc := range ix.lives {
@@ -18,11 +20,11 @@ var ackedDurable = Invariant{
 				continue
 			}
 			if sc.route.Evidence.Orders > 0 && ix.set.Orders != nil {
-				s.look()
+				s.lookIn(sc.faults)
 				ix.judgeOrdered(sc, s)
 			}
 			if sc.route.Evidence.Charge && ix.set.Charges != nil {
-				s.look()
+				s.lookIn(sc.faults)
 				sc.judgeCharged(s)
 			}
 		}
@@ -38,27 +40,33 @@ func (ix *index) judgeOrdered(sc *scope, s *sheet) {
 	want := sc.route.Evidence.Orders
 	for _, e := range list {
 		if e.legs != want {
-			s.violate(sc.unbacked([]execution{e}, fmt.Sprintf("%d of %d order rows", e.legs, want)))
+			s.missing(sc, []execution{e}, fmt.Sprintf("%d of %d order rows", e.legs, want))
 			return
 		}
 	}
 	fresh := sc.count(contract.AnswerFresh)
 	switch {
 	case len(list) == 0:
-		s.violate(sc.unbacked(nil, "no order"))
+		s.missing(sc, nil, "no order")
 	case sc.key == "" && len(list) < fresh:
-		s.violate(sc.unbacked(list, fmt.Sprintf("%d orders for %d answers", len(list), fresh)))
+		s.missing(sc, list, fmt.Sprintf("%d orders for %d answers", len(list), fresh))
 	case sc.undisturbed() && len(list) > 1:
-		s.violate(sc.unbacked(list, fmt.Sprintf("%d executions", len(list))))
+		s.violateIn(sc.faults, sc.unbacked(list, fmt.Sprintf("%d executions", len(list))))
 	}
 }
 
 func (s *scope) judgeCharged(sh *sheet) {
 	if len(s.charges) == 0 {
-		sh.violate(s.unbacked(nil, "no charge in the provider's ledger"))
+		sh.missing(s, nil, "no charge in the provider's ledger")
 	} else if len(s.charges) > 1 && s.deduplicates() && !s.off && !s.expiring && !s.erased {
-		sh.violate(s.unbacked(chargeExecutions(s.charges), fmt.Sprintf("%d charges", len(s.charges))))
+		sh.violateIn(s.faults, s.unbacked(chargeExecutions(s.charges), fmt.Sprintf("%d charges", len(s.charges))))
 	}
+}
+
+// missing convicts of an acknowledgement behind which nothing stands, or not all of it.
+func (s *sheet) missing(sc *scope, list []execution, seen string) {
+	s.violateIn(sc.faults, sc.unbacked(list, seen))
+	s.tally(sc.faults, func(t *verdict.FaultTally) { t.Missing++ })
 }
 
 func (s *scope) unbacked(list []execution, seen string) (v violation) {

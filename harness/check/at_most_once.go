@@ -12,10 +12,11 @@ var atMostOnce = Invariant{
 	Meaning: "no key of a user on an endpoint is executed more than once, by orders, audit rows and the provider's ledger alike",
 	Unit:    "keys",
 	Needs:   []Need{NeedExecutions},
+	ByFault: true,
 	judge: func(ix *index, s *sheet) {
 		for _, sc := range ix.scopes {
 			if sc.deduplicates() && !sc.erased {
-				s.look()
+				s.lookIn(sc.faults)
 				ix.judgeOnce(sc, s)
 			}
 		}
@@ -31,13 +32,13 @@ func (ix *index) judgeOnce(sc *scope, s *sheet) {
 	if !sc.failedOpen() {
 		for _, list := range [][]execution{sc.orderExecutions(), sc.auditExecutions()} {
 			if twice := withinOneLife(list, sc.route.TTL, ix.contract.Deadline); len(twice) > max(1, sc.lives) {
-				s.violate(sc.executedTwice(twice))
+				s.violateIn(sc.faults, sc.executedTwice(twice))
 				return
 			}
 		}
 	}
 	if charges := chargeExecutions(sc.charges); len(charges) > 1 && !sc.expiring {
-		s.violate(sc.executedTwice(charges))
+		s.violateIn(sc.faults, sc.executedTwice(charges))
 	}
 }
 

@@ -24,20 +24,21 @@ type operation struct {
 
 // attempt is what the invariants need of a sent request. Times are nanoseconds since the run's zero; [sent, done] is closed.
 type attempt struct {
-	op     *operation
-	n      int
-	status int
-	sent   int64
-	whole  int64 // when the last byte was sent: before that the server has no request
-	done   int64
-	answer contract.Answer
-	out    history.Outcome
-	body   uint64 // see bodyHash; only of 2xx answers
-	settle bool
-	safe   bool // it was answered before the time of a stated loss
-	proven bool // it was answered in the time of a stated loss, and what it did is there
-	void   bool // it was answered in the time of a stated loss: what it did may be gone
-	bytes  int  // of a cut request: how much was sent
+	op      *operation
+	n       int
+	replica int
+	status  int
+	sent    int64
+	whole   int64 // when the last byte was sent: before that the server has no request
+	done    int64
+	answer  contract.Answer
+	out     history.Outcome
+	body    uint64 // see bodyHash; only of 2xx answers
+	settle  bool
+	safe    bool // it was answered before the time of a stated loss
+	proven  bool // it was answered in the time of a stated loss, and what it did is there
+	void    bool // it was answered in the time of a stated loss: what it did may be gone
+	bytes   int  // of a cut request: how much was sent
 }
 
 func (a *attempt) ref() history.Ref { return history.Ref{Op: a.op.id, N: a.n} }
@@ -85,6 +86,7 @@ type scope struct {
 	off       bool   // overlapped a time when the middleware was switched off
 	expiring  bool   // lasted longer than its records live: a key may then run again
 	erased    bool   // its user was erased during the run
+	faults    []int  // ids of those that its attempts may have felt
 	voided    int    // attempts whose effect a stated loss may have taken
 	gone      bool   // half of a divided scope: its rows were lost with the old database
 	whole     *scope // of a half; nil for a whole one

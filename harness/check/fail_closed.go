@@ -12,6 +12,7 @@ var failClosed = Invariant{
 	ID:      "fail-closed",
 	Meaning: "on tier 1 an outage of the key store is answered 503 within the deadline, and nothing is executed",
 	Unit:    "tier 1 attempts inside an outage",
+	ByFault: true,
 	judge: func(ix *index, s *sheet) {
 		s.skipped = "no tier 1 attempt lay inside a total outage of the key store"
 		var late []*attempt
@@ -22,8 +23,8 @@ var failClosed = Invariant{
 			for i := range sc.attempts {
 				a := &sc.attempts[i]
 				if w := ix.outageOver(a); w != nil {
-					s.look()
-					sc.judgeClosed(a, w, s)
+					s.lookIn(ix.outagesOver(a))
+					ix.judgeClosed(a, w, s)
 					if ix.late(a) {
 						late = append(late, a)
 					}
@@ -35,11 +36,12 @@ var failClosed = Invariant{
 	},
 }
 
-func (s *scope) judgeClosed(a *attempt, w *window, sh *sheet) {
+func (ix *index) judgeClosed(a *attempt, w *window, s *sheet) {
 	if a.returned() && !refusedInOutage(a, w) {
-		v := s.violation(fmt.Sprintf("%s was answered %s to operation %d during %s.", s, a.describe(), a.op.id, w.name), a)
+		sc := a.op.scope
+		v := sc.violation(fmt.Sprintf("%s was answered %s to operation %d during %s.", sc, a.describe(), a.op.id, w.name), a)
 		v.Expected, v.Seen = "503, the key store is out", a.describe()
-		sh.violate(v)
+		s.violateIn(ix.outagesOver(a), v)
 	}
 }
 
@@ -68,7 +70,7 @@ func (ix *index) judgeLate(late []*attempt, s *sheet) {
 		took := time.Duration(a.done - a.sent).Round(time.Millisecond)
 		v := a.op.scope.violation(fmt.Sprintf("%s kept operation %d waiting for %s in an outage.", a.op.scope, a.op.id, took), a)
 		v.Expected, v.Seen = "an answer within "+bound.String(), fmt.Sprintf("%s after %s", a.describe(), took)
-		s.violate(v)
+		s.violateIn(ix.outagesOver(a), v)
 	}
 }
 
@@ -94,7 +96,7 @@ func (ix *index) judgeExecutedInside(sc *scope, s *sheet) {
 		v := sc.violation(fmt.Sprintf("%s was executed (%s) by operation %d, which was only ever sent while the key store was out.",
 			sc, listIDs(e.rows), op.id), sc.attemptsOf([]execution{e})...)
 		v.Rows, v.Expected, v.Seen = e.rows, "nothing executed", "1 execution"
-		s.violate(v)
+		s.violateIn(sc.faults, v)
 	}
 }
 

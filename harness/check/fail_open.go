@@ -10,6 +10,7 @@ var failOpen = Invariant{
 	ID:      "fail-open",
 	Meaning: "on tier 2 requests proceed while only the key store is out",
 	Unit:    "tier 2 attempts inside an outage",
+	ByFault: true,
 	judge: func(ix *index, s *sheet) {
 		s.skipped = "no tier 2 attempt lay inside a total outage of the key store alone"
 		var blocked []*attempt
@@ -25,18 +26,18 @@ var failOpen = Invariant{
 				if w == nil || ix.databaseOut(a) || !a.returned() {
 					continue
 				}
-				s.look()
+				s.lookIn(ix.outagesOver(a))
 				proceeded = proceeded || a.answer == contract.AnswerFresh
 				if a.answer == contract.AnswerStoreDown {
 					v := sc.violation(fmt.Sprintf("%s refused operation %d during %s.", sc, a.op.id, w.name), a)
 					v.Expected, v.Seen = "the request proceeds without dedup", a.describe()
-					s.violate(v)
+					s.violateIn(ix.outagesOver(a), v)
 				}
 				blocked = append(blocked, a)
 			}
 		}
 		if !proceeded {
-			judgeBlocked(blocked, failsAnyway, s)
+			ix.judgeBlocked(blocked, failsAnyway, s)
 		}
 	},
 }
@@ -45,7 +46,7 @@ var failOpen = Invariant{
 func (ix *index) databaseOut(a *attempt) bool {
 	m := ix.margin()
 	for _, w := range ix.windows {
-		if w.database && a.done >= w.began-m && (w.healed == forever || a.sent <= w.healed+m) {
+		if w.database && a.done >= w.struck-m && (w.healed == forever || a.sent <= w.healed+m) {
 			return true
 		}
 	}
@@ -56,7 +57,7 @@ func (ix *index) databaseOut(a *attempt) bool {
 func (ix *index) calm(a *attempt) bool {
 	m := ix.margin()
 	for _, w := range ix.windows {
-		if a.done >= w.began-m && (w.healed == forever || a.sent <= w.healed+m) {
+		if a.done >= w.struck-m && (w.healed == forever || a.sent <= w.healed+m) {
 			return false
 		}
 	}
@@ -65,7 +66,7 @@ func (ix *index) calm(a *attempt) bool {
 
 // judgeBlocked judges an outage in which nothing succeeded: one success is wanted at least, for single failures have other reasons. A
 // server that fails without any outage too, such as by its deadline on a busy machine, proves nothing. A refusal is a violation already.
-func judgeBlocked(blocked []*attempt, failsAnyway bool, s *sheet) {
+func (ix *index) judgeBlocked(blocked []*attempt, failsAnyway bool, s *sheet) {
 	if len(blocked) == 0 || s.count > 0 {
 		return
 	}
@@ -76,5 +77,5 @@ func judgeBlocked(blocked []*attempt, failsAnyway bool, s *sheet) {
 	}
 	v := blocked[0].op.scope.violation(text, blocked[:min(len(blocked), maxRefs)]...)
 	v.Expected, v.Seen = "requests proceed without dedup", "the first was answered "+blocked[0].describe()
-	s.violate(v)
+	s.violateIn(ix.outagesOver(blocked...), v)
 }

@@ -23,7 +23,7 @@ type index struct {
 	cut      cut
 	scopes   []*scope // in the plan's order, then those that only rows know
 	named    map[name]*scope
-	windows  []window
+	windows  windows
 	flags    []flag
 	erased   map[int64]int64 // when a user was erased
 	expired  map[name]int    // how often a final record came to the end of its life, as notes say
@@ -173,7 +173,7 @@ func (ix *index) addAttempt(e *history.Attempt) bool {
 		return true
 	}
 	a := attempt{
-		op: op, n: e.N, status: e.Status, sent: e.SentNS, whole: max(e.SentNS, e.LastByteNS), done: e.DoneNS, out: e.Outcome, settle: e.Settle,
+		op: op, n: e.N, replica: e.Replica, status: e.Status, sent: e.SentNS, whole: max(e.SentNS, e.LastByteNS), done: e.DoneNS, out: e.Outcome, settle: e.Settle,
 	}
 	if a.returned() {
 		a.answer = ix.contract.Classify(e.Status, e.Marked, e.Body)

@@ -13,6 +13,7 @@ type Invariant struct {
 	Meaning string // one sentence
 	Unit    string // what Finding.Looked counts
 	Needs   []Need // evidence it cannot do without
+	ByFault bool   // it says for each fault what it found in it
 	Whole   bool   // facts that are missing would look like violations, so part of a history cannot be judged
 
 	judge func(*index, *sheet)
@@ -35,6 +36,7 @@ var Invariants = []Invariant{
 	legalTransitions,
 	recovers,
 	zombieFenced,
+	resourcesReturn,
 	retention,
 	erasure,
 	gatesRespected,
@@ -59,6 +61,7 @@ var (
 	NeedAccounts   = Need{"accounts query", func(s *evidence.Set) bool { return s.Opening != nil && s.Closing != nil }}
 	NeedBacking    = Need{"orders query or provider ledger", func(s *evidence.Set) bool { return s.Orders != nil || s.Charges != nil }}
 	NeedCounters   = Need{"counters (or a replica was restarted)", func(s *evidence.Set) bool { return s.Counters != nil }}
+	NeedResources  = Need{"figures of what the servers held before the first fault and after the last", func(s *evidence.Set) bool { return s.Before != nil && s.After != nil }}
 	NeedSearch     = Need{"place to search for credentials", func(s *evidence.Set) bool { return s.Secrets != nil }}
 )
 
@@ -86,6 +89,9 @@ func (inv Invariant) find(ix *index, claimed bool) verdict.Finding {
 	s := &sheet{}
 	inv.judge(ix, s)
 	s.conclude(&f, ix.partial)
+	if inv.ByFault {
+		f.Faults = s.tallies(ix.windows)
+	}
 	if f.FirstNS != 0 {
 		f.FirstOps = ix.begunBy(f.FirstNS)
 	}

@@ -12,6 +12,7 @@ var recovers = Invariant{
 	Meaning: "when faults and traffic have ended, every key reaches a final answer within the stated bound",
 	Unit:    "keyed operations",
 	Whole:   true,
+	ByFault: true,
 	judge: func(ix *index, s *sheet) {
 		from := max(ix.healedNS, ix.driven)
 		for _, sc := range ix.scopes {
@@ -50,13 +51,13 @@ func (ix *index) judgeSettled(sc *scope, from int64, s *sheet) {
 		if op.firstSent == forever || (f != nil && f.last.answer == contract.AnswerGated) {
 			continue // never begun, or kept out by a gate until the end
 		}
-		s.look()
+		s.lookIn(sc.faults)
 		switch settled := f != nil && f.final <= from+int64(ix.limits.Recovery); {
 		case settled:
 		case ix.interrupted:
 			s.doubt = "the run was interrupted before the open keys had been asked for their final answers"
 		default:
-			s.violate(ix.stuck(sc, op, f, from))
+			s.violateIn(sc.faults, ix.stuck(sc, op, f, from))
 		}
 	}
 }

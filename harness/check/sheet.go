@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/idemstorm/idemstorm/harness/verdict"
@@ -17,10 +18,49 @@ type sheet struct {
 	first      int64       // when the earliest was there to see; 0 when only rows tell
 	doubt      string      // something looked at could not be decided
 	skipped    string      // why nothing was looked at
+	byFault    map[int]verdict.FaultTally
 }
 
 // look counts one thing examined.
 func (s *sheet) look() { s.looked++ }
+
+// lookIn counts one thing examined, also for each fault that struck it.
+func (s *sheet) lookIn(faults []int) {
+	s.look()
+	s.tally(faults, func(t *verdict.FaultTally) { t.Looked++ })
+}
+
+// violateIn keeps a counterexample, and counts it for each fault that struck what it is about.
+func (s *sheet) violateIn(faults []int, v violation) {
+	s.violate(v)
+	s.tally(faults, func(t *verdict.FaultTally) {
+		t.Count++
+		t.Example = cmp.Or(t.Example, v.Sentence)
+	})
+}
+
+func (s *sheet) tally(faults []int, add func(*verdict.FaultTally)) {
+	if s.byFault == nil {
+		s.byFault = map[int]verdict.FaultTally{}
+	}
+	for _, id := range faults {
+		t := s.byFault[id]
+		t.Fault = id
+		add(&t)
+		s.byFault[id] = t
+	}
+}
+
+// tallies are what was counted for each fault of the run, in the order of their ids; a fault in which nothing was looked at has zeros.
+func (s *sheet) tallies(ws windows) (list []verdict.FaultTally) {
+	for i := range ws {
+		t := s.byFault[ws[i].id]
+		t.Fault = ws[i].id
+		list = append(list, t)
+	}
+	slices.SortFunc(list, func(a, b verdict.FaultTally) int { return cmp.Compare(a.Fault, b.Fault) })
+	return list
+}
 
 // violate keeps a counterexample; of many, the smallest, and of those the first.
 func (s *sheet) violate(v violation) {

@@ -164,6 +164,21 @@ func (s *story) fault(on string, began, healed int64) {
 	}
 }
 
+// holds tells what one server held before and after the faults; change tells what is wrong afterwards.
+func (s *story) holds(change func(*evidence.Held)) {
+	held := func(open int64) *evidence.Resources {
+		pools := map[string]evidence.Pool{"store": {Open: open, Limit: 12}}
+		return &evidence.Resources{
+			Replicas: []evidence.Held{{Goroutines: 12, Descriptors: 20 + open, Memory: 1 << 25, Pools: pools}},
+			Sessions: map[string]int64{"idemstorm-store": open},
+		}
+	}
+	s.set.Before, s.set.After = held(6), held(12)
+	if change != nil {
+		change(&s.set.After.Replicas[0])
+	}
+}
+
 func (s *story) note(at int64, kind, text string) {
 	s.events = append(s.events, history.Event{Note: &history.Note{AtNS: at * ms, Kind: kind, Text: text}})
 }

@@ -2,7 +2,6 @@ package check
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/idemstorm/idemstorm/harness/contract"
@@ -31,7 +30,8 @@ func Summarise(in Input, run *verdict.Run) {
 		}
 	}
 	run.Counts, run.Timeline, run.Cases = t.counts, t.timeline(), t.caseList()
-	run.Faults, run.Recovery = t.faults, t.recovery()
+	run.Faults, run.Windows = t.faults, t.faultTable(run.Verdict)
+	run.Recovery = recovery(run.Windows)
 }
 
 // totals is a run being summed up: sums, one line for each key, and one mark for each attempt.
@@ -54,6 +54,10 @@ type keyFate struct {
 type mark struct {
 	done, took int64
 	ended      string
+	status     int32
+	replica    int32
+	key        int32 // place in totals.keys; -1 without a key
+	bad        bool
 }
 
 func (t *totals) readOperations(in Input) {
@@ -98,12 +102,18 @@ func (t *totals) addAttempt(a *history.Attempt) {
 	case history.Cut:
 		t.counts.Cut++
 	}
-	t.marks = append(t.marks, mark{done: a.DoneNS, took: a.DoneNS - a.SentNS, ended: ended})
+	place, keyed := t.keyOf[a.Op]
+	if !keyed {
+		place = -1
+	}
+	t.marks = append(t.marks, mark{
+		done: a.DoneNS, took: a.DoneNS - a.SentNS, ended: ended, status: int32(a.Status), replica: int32(a.Replica), key: int32(place), bad: bad(a),
+	})
 	if c := t.cases[a.Op]; c != nil {
 		c.Attempts = append(c.Attempts, *a)
 		c.Answers = append(c.Answers, string(answer))
 	}
-	if place, ok := t.keyOf[a.Op]; ok {
+	if keyed {
 		k := &t.keys[place]
 		k.first = min(k.first, a.SentNS)
 		if answer.Final() {
@@ -174,25 +184,4 @@ func slotOf(from, width int64, marks []mark) verdict.Slot {
 		s.Max = time.Duration(took[len(took)-1])
 	}
 	return s
-}
-
-// recovery measures, for every fault that healed, the keys that were begun before and had no final answer when it did.
-func (t *totals) recovery() (list []verdict.Recovery) {
-	for _, f := range t.faults {
-		if f.Phase != history.FaultHealed {
-			continue
-		}
-		r := verdict.Recovery{Fault: f.ID, Name: strings.TrimSpace(f.Name + " on " + f.On)}
-		for _, k := range t.keys {
-			if k.first > f.AtNS || k.final <= f.AtNS {
-				continue
-			}
-			r.Unsettled++
-			if k.final != forever {
-				r.Longest = max(r.Longest, time.Duration(k.final-f.AtNS))
-			}
-		}
-		list = append(list, r)
-	}
-	return list
 }

@@ -285,6 +285,29 @@ var verdicts = []struct {
 	}},
 	{"zombie-fenced", "nothing went stale", verdict.Inconclusive, raceOnce},
 
+	{"resources-return", "pools at their limit and nothing in use", verdict.Held, func(s *story) { s.holds(nil) }},
+	{"resources-return", "a connection that nobody gives back", verdict.Violated, func(s *story) {
+		s.holds(func(h *evidence.Held) { h.Pools["store"] = evidence.Pool{Open: 12, Acquired: 1, Limit: 12} })
+	}},
+	{"resources-return", "a goroutine for each request of the outage", verdict.Violated, func(s *story) {
+		s.holds(func(h *evidence.Held) { h.Goroutines = 120 })
+	}},
+	{"resources-return", "sockets that no pool accounts for", verdict.Violated, func(s *story) {
+		s.holds(func(h *evidence.Held) { h.Descriptors = 120 })
+	}},
+	{"resources-return", "database sessions that no pool accounts for", verdict.Violated, func(s *story) {
+		s.holds(nil)
+		s.set.After.Sessions["idemstorm-store"] = 13
+	}},
+	{"resources-return", "a server that publishes half of it", verdict.Held, func(s *story) {
+		s.holds(func(h *evidence.Held) { h.Pools, h.Descriptors = nil, -1 })
+		s.set.After.Sessions = nil
+	}},
+	{"resources-return", "a server that no longer answers", verdict.Inconclusive, func(s *story) {
+		s.holds(nil)
+		s.set.After = nil
+	}},
+
 	{"retention", "the endpoint's TTL", verdict.Held, raceOnce},
 	{"retention", "an hour too long", verdict.Violated, func(s *story) { raceOnce(s); s.set.Records[0].ExpiresUS += time.Hour.Microseconds() }},
 	{"retention", "gone before its time", verdict.Violated, func(s *story) { raceOnce(s); s.set.Records = s.set.Records[:0] }},

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -10,15 +11,17 @@ import (
 	"github.com/idemstorm/idemstorm/harness/history"
 )
 
-// window is one fault's time. [began, healing] lies wholly inside it; healed is when it was surely over.
+// window is one fault's time. [began, healing] lies wholly inside it, and all of it inside [struck, healed].
 type window struct {
 	id       int
+	struck   int64
 	began    int64
 	healing  int64
 	healed   int64
 	total    bool
 	store    bool // strikes the path to the key store
 	database bool // strikes the handlers' path
+	replica  int  // the only replica whose requests it strikes; 0: those of all
 	name     string
 }
 
@@ -46,7 +49,18 @@ const (
 
 func (ix *index) addFault(f *history.Fault) {
 	ix.endNS = max(ix.endNS, f.AtNS)
-	w := ix.window(f)
+	ix.windows.add(f)
+	if f.Phase == history.FaultHealed {
+		ix.healedNS = max(ix.healedNS, f.AtNS)
+	}
+}
+
+// windows are the faults of a run, by the moment of their first event.
+type windows []window
+
+func (ws *windows) add(f *history.Fault) *window {
+	w := ws.of(f)
+	w.struck = min(w.struck, f.AtNS)
 	switch f.Phase {
 	case history.FaultBegan:
 		w.began = f.AtNS
@@ -54,23 +68,28 @@ func (ix *index) addFault(f *history.Fault) {
 		w.healing = min(w.healing, f.AtNS)
 	case history.FaultHealed:
 		w.healing, w.healed = min(w.healing, f.AtNS), f.AtNS
-		ix.healedNS = max(ix.healedNS, f.AtNS)
 	}
+	return w
 }
 
-// window finds the fault's window or begins one. On names the path: "store …", "database …", "both …"; what says neither may
+// of finds the fault's window or begins one. On names the path: "store …", "database …", "both …"; what says neither may
 // be both.
-func (ix *index) window(f *history.Fault) *window {
-	for i := range ix.windows {
-		if ix.windows[i].id == f.ID {
-			return &ix.windows[i]
+func (ws *windows) of(f *history.Fault) *window {
+	for i := range *ws {
+		if (*ws)[i].id == f.ID {
+			return &(*ws)[i]
 		}
 	}
-	ix.windows = append(ix.windows, window{
-		id: f.ID, name: f.Name + " on " + f.On, began: f.AtNS, healing: forever, healed: forever, total: f.Total,
+	*ws = append(*ws, window{
+		id: f.ID, name: f.Name + " on " + f.On, struck: f.AtNS, began: forever, healing: forever, healed: forever, total: f.Total, replica: f.Replica,
 		store: !strings.HasPrefix(f.On, "database") && !bystander(f.On), database: !strings.HasPrefix(f.On, "store") && !bystander(f.On),
 	})
-	return &ix.windows[len(ix.windows)-1]
+	return &(*ws)[len(*ws)-1]
+}
+
+// felt says whether a request to a replica, under way during [sent, done], may have felt the fault.
+func (w *window) felt(replica int, sent, done int64) bool {
+	return done >= w.struck && sent <= w.healed && (w.replica == 0 || w.replica == replica)
 }
 
 // bystander says whether a fault strikes something that leaves both ways to the databases alone.
@@ -132,11 +151,23 @@ func (ix *index) mark() {
 		s.lives = 1 + ix.expired[s.name]
 		s.expiring = s.expiring || s.lives > 1
 		_, s.erased = ix.erased[s.user]
+		s.faults = ix.feltByAll(s.attempts)
 		s.outage = ix.reportedOutage(s)
 		for i := range s.attempts {
 			ix.markBy(s, &s.attempts[i])
 		}
 	}
+}
+
+// feltByAll lists the faults that one of the attempts may have felt, each once.
+func (ix *index) feltByAll(attempts []attempt) (faults []int) {
+	for i := range ix.windows {
+		w := &ix.windows[i]
+		if slices.ContainsFunc(attempts, func(a attempt) bool { return w.felt(a.replica, a.sent, a.done) }) {
+			faults = append(faults, w.id)
+		}
+	}
+	return faults
 }
 
 // reportedOutage says whether the server itself counted the key store as out for requests of this tier 2 route, which then ran without
@@ -164,7 +195,7 @@ func (ix *index) markBy(s *scope, a *attempt) {
 		until += m // the server may be at it a while longer
 	}
 	for _, w := range ix.windows {
-		if until >= w.began-m && (w.healed == forever || a.sent <= w.healed+m) {
+		if until >= w.struck-m && (w.healed == forever || a.sent <= w.healed+m) {
 			s.disturbed = s.disturbed || w.store || w.database
 			s.outage = s.outage || w.store
 		}
@@ -198,12 +229,26 @@ func (ix *index) surely(name string, value bool, from, to int64) bool {
 func (ix *index) outageOver(a *attempt) *window {
 	for i := range ix.windows {
 		w := &ix.windows[i]
-		if w.total && w.store && a.sent >= w.began && a.done <= w.healing {
+		if w.isOutage() && w.spans(a) {
 			return w
 		}
 	}
 	return nil
 }
+
+// outagesOver lists the total outages of the key store that one of the attempts, from sending to end, lies wholly inside of.
+func (ix *index) outagesOver(attempts ...*attempt) (faults []int) {
+	for i := range ix.windows {
+		if w := &ix.windows[i]; w.isOutage() && slices.ContainsFunc(attempts, w.spans) {
+			faults = append(faults, w.id)
+		}
+	}
+	return faults
+}
+
+func (w *window) isOutage() bool { return w.total && w.store }
+
+func (w *window) spans(a *attempt) bool { return a.sent >= w.began && a.done <= w.healing }
 
 // protected says whether the route uses the key store at the given tier.
 func (s *scope) protected(tier contract.Tier) bool { return s.route != nil && s.route.Tier == tier }

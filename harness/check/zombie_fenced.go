@@ -11,6 +11,7 @@ var zombieFenced = Invariant{
 	Meaning: "a worker whose claim was retired as stale commits nothing",
 	Unit:    "keys with a retired claim",
 	Needs:   []Need{NeedExecutions},
+	ByFault: true,
 	judge: func(ix *index, s *sheet) {
 		s.skipped = "no claim went stale"
 		for _, sc := range ix.lives {
@@ -19,7 +20,7 @@ var zombieFenced = Invariant{
 			if stale == nil || !known || !sc.undisturbed() {
 				continue
 			}
-			s.look()
+			s.lookIn(sc.faults)
 			ix.judgeZombie(sc, stale, list, s)
 		}
 	},
@@ -29,7 +30,7 @@ var zombieFenced = Invariant{
 // attempt that can have held the retired claim.
 func (ix *index) judgeZombie(sc *scope, stale *attempt, list []execution, s *sheet) {
 	if len(list) > 1 {
-		s.violate(sc.zombie(stale, list, "executed more than once"))
+		s.violateIn(sc.faults, sc.zombie(stale, list, "executed more than once"))
 		return
 	}
 	holder := sc.onlyHolder(stale)
@@ -41,7 +42,7 @@ func (ix *index) judgeZombie(sc *scope, stale *attempt, list []execution, s *she
 			return // its operation asked again and may have claimed afresh
 		}
 	}
-	s.violate(sc.zombie(stale, list, "executed by the worker that had lost it"))
+	s.violateIn(sc.faults, sc.zombie(stale, list, "executed by the worker that had lost it"))
 }
 
 // onlyHolder is the one attempt that can have made the claim which the stale answer retired; nil if there are several.

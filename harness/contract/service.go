@@ -68,7 +68,7 @@ func (s Service) unstated() map[string]string {
 		"scope-isolated": whyOneUser, "fail-closed": whyNoOutage, "fail-open": whyNoOutage,
 	}
 	for _, id := range []string{
-		"money-conserved", "order-audit-match", "nothing-unclaimed", "replay-audited", "zombie-fenced", "retention", "erasure",
+		"money-conserved", "order-audit-match", "nothing-unclaimed", "replay-audited", "zombie-fenced", "resources-return", "retention", "erasure",
 		"gates-respected", "no-secrets", "metrics-agree",
 	} {
 		out[id] = whyNoEvidence

@@ -1,13 +1,11 @@
 package evidence
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"net/url"
-	"strconv"
 	"strings"
 )
 
@@ -50,68 +48,11 @@ func CounterName(name, endpoint string) string {
 	return fmt.Sprintf("%s{endpoint=%q}", name, endpoint)
 }
 
-// addCounters reads the Prometheus text format, of which counters need only sample lines: name{label="value",…} number.
+// addCounters sums the contract's counters of one page up.
 func addCounters(sum map[string]float64, page io.Reader) error {
-	lines := bufio.NewScanner(page)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		line := lines.Text()
-		if !strings.HasPrefix(line, counterPrefix) {
-			continue
+	return eachSample(page, counterPrefix, func(s sample) {
+		if strings.HasSuffix(s.name, "_total") {
+			sum[CounterName(s.name, s.labels["endpoint"])] += s.value
 		}
-		name, endpoint, value, err := parseSample(line)
-		if err != nil {
-			return err
-		}
-		if strings.HasSuffix(name, "_total") {
-			sum[CounterName(name, endpoint)] += value
-		}
-	}
-	return lines.Err()
-}
-
-// parseSample reads one sample line; labels other than endpoint are summed over.
-func parseSample(line string) (name, endpoint string, value float64, err error) {
-	end := strings.IndexAny(line, "{ \t")
-	if end < 0 {
-		return "", "", 0, fmt.Errorf("no value in %q", line)
-	}
-	name, rest := line[:end], line[end:]
-	if rest[0] == '{' {
-		if endpoint, rest, err = parseLabels(rest[1:]); err != nil {
-			return "", "", 0, fmt.Errorf("%w in %q", err, line)
-		}
-	}
-	fields := strings.Fields(rest) // value, and perhaps a timestamp
-	if len(fields) == 0 {
-		return "", "", 0, fmt.Errorf("no value in %q", line)
-	}
-	value, err = strconv.ParseFloat(fields[0], 64)
-	return name, endpoint, value, err
-}
-
-// parseLabels reads `name="value",…}` and gives the endpoint's value and what follows the brace.
-func parseLabels(s string) (endpoint, rest string, err error) {
-	for {
-		s = strings.TrimLeft(s, ", ")
-		if strings.HasPrefix(s, "}") {
-			return endpoint, s[1:], nil
-		}
-		label, after, ok := strings.Cut(s, "=")
-		if !ok {
-			return "", "", fmt.Errorf("a label without a value")
-		}
-		quoted, err := strconv.QuotedPrefix(after)
-		if err != nil {
-			return "", "", fmt.Errorf("a label value without quotes")
-		}
-		value, err := strconv.Unquote(quoted)
-		if err != nil {
-			return "", "", err
-		}
-		if strings.TrimSpace(label) == "endpoint" {
-			endpoint = value
-		}
-		s = after[len(quoted):]
-	}
+	})
 }

@@ -23,6 +23,10 @@ type Set struct {
 	Counters map[string]float64 `json:"counters,omitempty"` // `name{endpoint="…"}` summed over replicas; nil when not scraped or a replica was restarted
 	Secrets  []history.Row      `json:"secrets"`            // places where a credential was found in answers stored or logs: table or file, id, field
 	Scanned  int64              `json:"scanned"`            // log lines and stored bodies that were searched for credentials
+
+	// What the servers held before the first fault, and after the last had healed and every key had settled. nil: there was no fault, or nobody could say.
+	Before *Resources `json:"resources_before,omitempty"`
+	After  *Resources `json:"resources_after,omitempty"`
 }
 
 // Account is what one user owns. Amounts are in cents, quantities in units.

@@ -184,3 +184,40 @@ func TestAnEvidenceFileOfAnotherSchemaIsRefused(t *testing.T) {
 		t.Error("no file, and no error")
 	}
 }
+
+func TestWhatAServerHoldsIsReadFromItsMetrics(t *testing.T) {
+	url := serve(t, "/metrics", `# HELP go_goroutines Number of goroutines that currently exist.
+go_goroutines 17
+process_open_fds 33
+process_resident_memory_bytes 3.1e+07
+db_pool_connections{pool="store"} 6
+db_pool_acquired{pool="store"} 1
+db_pool_limit{pool="store"} 8
+go_gc_duration_seconds{quantile="0.25"} NaN
+`)
+	got, err := ReadHeld(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Held{Goroutines: 17, Descriptors: 33, Memory: 31_000_000, Pools: map[string]Pool{"store": {Open: 6, Acquired: 1, Limit: 8}}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	silent, err := ReadHeld(t.Context(), serve(t, "/metrics", "up 1\n"))
+	if err != nil || silent.Goroutines != -1 || silent.Descriptors != -1 {
+		t.Errorf("what is not published passes for a figure: %+v, %v", silent, err)
+	}
+}
+
+func TestAPoolAccountsForTheSessionsThatBearItsName(t *testing.T) {
+	r := Resources{
+		Replicas: []Held{{Pools: map[string]Pool{"store": {Open: 2}, "orders": {Open: 5}}}, {Pools: map[string]Pool{"store": {Open: 3}}}},
+		Sessions: map[string]int64{"idemstorm-store": 5, "idemstorm-orders": 4},
+	}
+	if n := r.Pooled("idemstorm-store"); n != 5 {
+		t.Errorf("%d connections, want 5", n)
+	}
+	if r.Connected() {
+		t.Error("9 sessions pass for 10 connections")
+	}
+}

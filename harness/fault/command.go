@@ -20,6 +20,8 @@ const noteErased = "erased"
 var command = Kind{
 	Name:  "command",
 	Story: "cleanup, or the erasure of users, runs beside the traffic",
+	Sees:  "nothing; after an erasure, 401 and no records of that user",
+	Holds: "cleanup removes only what has expired; an erased user's claim never comes back",
 	On:    []Target{Jobs},
 	Strike: func(s Spec, w World) (Strike, error) {
 		if w.Command == nil || w.Note == nil {

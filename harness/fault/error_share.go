@@ -13,6 +13,8 @@ var sqlState = regexp.MustCompile(`^[0-9A-Z]{5}$`)
 var errorShare = Kind{
 	Name:  "error-share",
 	Story: "a share of the statements that match are answered with the error code and not carried out",
+	Sees:  "5xx for a share of requests; 409 previous-failed on retry",
+	Holds: "a failed statement rolls everything back; the record says failed, and nothing was executed",
 	On:    anyPath,
 	Wire:  true,
 	Strike: onStatements("", func(s Spec) pgwire.Action {

@@ -19,7 +19,9 @@ import (
 // Kind is one kind of fault.
 type Kind struct {
 	Name   string
-	Story  string           // one sentence for people: what client and server may see
+	Story  string           // one sentence for people: what is done to what
+	Sees   string           // what a client may see while it lasts and shortly after, for docs/faults.md
+	Holds  string           // what must hold all the same, for docs/faults.md
 	On     []Target         // what it can strike
 	Total  bool             // nothing passes the path while it lasts
 	Wire   bool             // it reads statements: its paths must follow the protocol from their first byte
@@ -117,19 +119,23 @@ func (f *Fault) event(phase string, at time.Duration) history.Fault {
 		Total: f.kind.Total && f.Spec.Replica == 0,
 		Info:  f.kind.Story,
 	}
+	if f.Spec.isPath() || f.Spec.On == Replica {
+		e.Replica = f.Spec.Replica
+	}
 	if phase == history.FaultHealed {
 		e.Bit = f.strike.Felt()
 	}
 	return e
 }
 
-// run is the life of one fault. The begin is recorded when it is fully in force and the healing before it starts, so that the time
-// between the two lies wholly inside the fault.
+// run is the life of one fault. The strike is recorded before anything can be felt of it; the begin when it is fully in force and the healing
+// before it starts, so that the time between those two lies wholly inside the fault.
 func (f *Fault) run(ctx context.Context, zero time.Time, rec Recorder) (err error) {
 	if err := wait(ctx, zero, f.Spec.At); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.heal(ctx, zero, rec)) }()
+	rec.Fault(f.event(history.FaultStriking, time.Since(zero)))
 	if err := f.strike.Inject(ctx); err != nil {
 		return fmt.Errorf("inject %s on %s: %w", f.Spec.Kind, f.on(), err)
 	}

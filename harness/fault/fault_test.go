@@ -162,14 +162,15 @@ func TestAnInterruptedTimelineHeals(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	rec, ended := make(recorder, 3), make(chan error, 1)
+	rec, ended := make(recorder, 4), make(chan error, 1)
 	go func() { ended <- timeline.Run(ctx, time.Now(), rec) }()
+	striking := rec.await(t, history.FaultStriking)
 	began := rec.await(t, history.FaultBegan)
 	cancel()
 	healing := rec.await(t, history.FaultHealing)
 	healed := rec.await(t, history.FaultHealed)
-	if began.AtNS > healing.AtNS || healing.AtNS > healed.AtNS {
-		t.Errorf("moments out of order: %d, %d, %d", began.AtNS, healing.AtNS, healed.AtNS)
+	if striking.AtNS > began.AtNS || began.AtNS > healing.AtNS || healing.AtNS > healed.AtNS {
+		t.Errorf("moments out of order: %d, %d, %d, %d", striking.AtNS, began.AtNS, healing.AtNS, healed.AtNS)
 	}
 	if err := <-ended; err == nil {
 		t.Error("the interruption is not reported")

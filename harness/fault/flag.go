@@ -20,6 +20,8 @@ var knownFlags = []string{"idempotency_middleware", "new_orders_disabled"}
 var flagFlip = Kind{
 	Name:  "flag",
 	Story: "a switch of every server is changed while it runs, and changed back when the fault ends",
+	Sees:  "idempotency_middleware off: no replays, every request executes; new_orders_disabled on: 503 new_orders_disabled",
+	Holds: "a closed gate claims and executes nothing, replays included; records from before are still there afterwards",
 	On:    []Target{Flags},
 	Strike: func(s Spec, w World) (Strike, error) {
 		if w.AdminToken == "" || w.Note == nil {

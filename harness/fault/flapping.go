@@ -10,6 +10,8 @@ import (
 var flapping = Kind{
 	Name:  "path-flapping",
 	Story: "the path is refused for bad, passes for good, and so on",
+	Sees:  "503 and success in turns",
+	Holds: "each request is answered by what it met; pools pass over connections that died",
 	On:    anyPath,
 	Strike: onPath(func(s Spec) pgwire.Link {
 		return pgwire.Link{State: pgwire.Refuse, Flap: pgwire.Flap{Bad: s.Bad, Good: s.Good}}

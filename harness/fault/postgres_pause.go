@@ -10,6 +10,8 @@ import (
 var postgresPause = Kind{
 	Name:  "postgres-pause",
 	Story: "every process of the database server stands still (SIGSTOP) and goes on when the fault ends",
+	Sees:  "503 after the deadline on every route",
+	Holds: "every wait has a bound; nothing executes meanwhile; work that was under way ends once",
 	Total: true,
 	On:    onlyPostgres,
 	Strike: onPostgres(

@@ -6,6 +6,8 @@ import "context"
 var providerDown = Kind{
 	Name:  "provider-down",
 	Story: "the payment provider refuses connections",
+	Sees:  "5xx on checkout; other routes as ever",
+	Holds: "no charge is acknowledged that was not made",
 	On:    onlyProvider,
 	Strike: func(_ Spec, w World) (Strike, error) {
 		if w.Provider == nil {

@@ -12,6 +12,8 @@ WHERE expires_at - $1::interval > NOW() + interval '1 minute'
 var recordsAge = Kind{
 	Name:  "records-age",
 	Story: "records become older by a time that they outlive",
+	Sees:  "409 stale, then a fresh attempt",
+	Holds: "of many losers exactly one retires the claim, and one executes",
 	On:    []Target{Records},
 	Strike: func(s Spec, w World) (Strike, error) {
 		if !w.canChange(s) {

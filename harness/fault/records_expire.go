@@ -17,6 +17,8 @@ WHERE expires_at < NOW() - interval '900 days'`
 var recordsExpire = Kind{
 	Name:  "records-expire",
 	Story: "records are past their life: those in flight while the fault lasts, others for good",
+	Sees:  "a key past its life runs afresh",
+	Holds: "one execution for each life of a record, however many ask at the same instant",
 	On:    []Target{Records},
 	Strike: func(s Spec, w World) (Strike, error) {
 		if !w.canChange(s) {

@@ -9,6 +9,8 @@ import (
 var redisRestart = Kind{
 	Name:  "redis-restart",
 	Story: "redis is killed, and started again, empty, when the fault ends",
+	Sees:  "nothing: the reference keeps no claim in redis",
+	Holds: "a claim kept outside the database must not be the only guard of what is inside",
 	On:    []Target{Redis},
 	Strike: func(_ Spec, w World) (Strike, error) {
 		if w.Redis == nil {

@@ -13,6 +13,8 @@ import (
 var replicaRestart = Kind{
 	Name:  "replica-restart",
 	Story: "server processes are stopped in order (SIGTERM) and started again, one after the other",
+	Sees:  "refused connections for moments; requests under way are answered first",
+	Holds: "nothing in flight is lost by a stop in order",
 	On:    anyReplica,
 	Strike: func(s Spec, w World) (Strike, error) {
 		replicas, err := struckReplicas(s, w)

@@ -6,6 +6,8 @@ import "github.com/idemstorm/idemstorm/harness/pgwire"
 var reset = Kind{
 	Name:   "path-reset",
 	Story:  "a connection is reset after its statement was forwarded: the database acts, the answer is lost",
+	Sees:   "503 or a lost answer, over work that may have been done",
+	Holds:  "a reset after the COMMIT was forwarded is no failure: the key replays, or reads as previous-failed with nothing executed",
 	On:     anyPath,
 	Strike: onPath(func(Spec) pgwire.Link { return pgwire.Link{State: pgwire.ResetBusy} }),
 }

@@ -10,6 +10,8 @@ import (
 var slow = Kind{
 	Name:  "path-slow",
 	Story: "every packet is late by delay and up to jitter, both ways",
+	Sees:  "later answers; 503 where they pass the deadline",
+	Holds: "as without a fault: being slow is no reason to execute twice or to go on without a claim",
 	On:    anyPath,
 	Strike: onPath(func(s Spec) pgwire.Link {
 		lane := pgwire.Lane{Delay: s.Delay, Jitter: s.Jitter}

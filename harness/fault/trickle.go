@@ -10,6 +10,8 @@ import (
 var trickle = Kind{
 	Name:  "path-trickle",
 	Story: "each connection gets bandwidth bytes a second, each way",
+	Sees:  "later answers, large ones most; 503 past the deadline",
+	Holds: "as without a fault",
 	On:    anyPath,
 	Strike: onPath(func(s Spec) pgwire.Link {
 		lane := pgwire.Lane{Bandwidth: s.Bandwidth}

@@ -53,19 +53,22 @@ type Fault struct {
 	ID    int    `json:"id"`    // place in the timeline, from 1
 	Name  string `json:"name"`  // kind, such as "path-hang"
 	On    string `json:"on"`    // what it strikes, such as "store of replica 1"
-	Phase string `json:"phase"` // FaultBegan or FaultHealing or FaultHealed
+	Phase string `json:"phase"` // one of the phases below
 	AtNS  int64  `json:"at_ns"`
 	Total bool   `json:"total,omitempty"` // nothing can pass while it lasts, for every replica: an outage in the contract's sense
 	Bit   int64  `json:"bit,omitempty"`   // on healing: how many connections or statements it affected
 	Info  string `json:"info,omitempty"`
+
+	Replica int `json:"replica,omitempty"` // from 1: the only replica whose requests it strikes; 0: those of all
 }
 
-// The phases of a fault. FaultBegan is written when the injection is complete, FaultHealing before healing starts and
-// FaultHealed after it is complete: [began, healing] lies wholly inside the fault.
+// The phases of a fault. FaultStriking is written before the injection starts, FaultBegan when it is complete, FaultHealing before healing
+// starts and FaultHealed after it is complete: [began, healing] lies wholly inside the fault, and the fault wholly inside [striking, healed].
 const (
-	FaultBegan   = "began"
-	FaultHealing = "healing"
-	FaultHealed  = "healed"
+	FaultStriking = "striking"
+	FaultBegan    = "began"
+	FaultHealing  = "healing"
+	FaultHealed   = "healed"
 )
 
 // Note is anything else worth a line on the time axis: a phase began, a replica was started, the run was interrupted.

@@ -31,7 +31,8 @@ type Run struct {
 	Timeline   []Slot            `json:"timeline,omitempty"` // outcomes over time, for the drawing
 	Cases      []Case            `json:"cases,omitempty"`    // the operations behind the counterexamples, so that a report needs no other file
 	Recovery   []Recovery        `json:"recovery,omitempty"`
-	Doubts     []string          `json:"doubts,omitempty"` // what the driver itself found doubtful, such as being late; part of the verdict's doubts
+	Windows    []Window          `json:"fault_windows,omitempty"` // what each fault did, one line a fault
+	Doubts     []string          `json:"doubts,omitempty"`        // what the driver itself found doubtful, such as being late; part of the verdict's doubts
 	Verdict    Verdict           `json:"verdict"`
 	Files      []string          `json:"files"` // names beside run.json
 }

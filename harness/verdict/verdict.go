@@ -64,6 +64,17 @@ type Finding struct {
 	FirstNS    int64       `json:"first_ns,omitempty"`   // when the first violation was there to see; 0 when only rows tell
 	FirstOps   int64       `json:"first_ops,omitempty"`  // how many operations had been begun by then
 	Violations []Violation `json:"violations,omitempty"` // at most MaxViolations of them, smallest first
+
+	Faults []FaultTally `json:"faults,omitempty"` // for each fault of the run, of the invariants that faults put to the test
+}
+
+// FaultTally is what one invariant found in what one fault struck. What two faults struck is counted for each.
+type FaultTally struct {
+	Fault   int    `json:"fault"` // history.Fault.ID
+	Looked  int64  `json:"looked"`
+	Count   int64  `json:"count,omitempty"`   // violations
+	Missing int64  `json:"missing,omitempty"` // of Count: what was acknowledged and is not there; acked-durable alone
+	Example string `json:"example,omitempty"` // one violation, in its sentence
 }
 
 // MaxViolations bounds the counterexamples kept for one invariant; Count has them all.

@@ -44,6 +44,7 @@ func registerPool(reg *prometheus.Registry, name string, pool *pgxpool.Pool) {
 		value      func(*pgxpool.Stat) float64
 	}{
 		{"db_pool_connections", "Connections open or being opened.", func(s *pgxpool.Stat) float64 { return float64(s.TotalConns()) }},
+		{"db_pool_limit", "Connections at most.", func(s *pgxpool.Stat) float64 { return float64(s.MaxConns()) }},
 		{"db_pool_acquired", "Connections in use.", func(s *pgxpool.Stat) float64 { return float64(s.AcquiredConns()) }},
 		{"db_pool_waits", "Acquisitions that had to wait.", func(s *pgxpool.Stat) float64 { return float64(s.EmptyAcquireCount()) }},
 	} {

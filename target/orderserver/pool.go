@@ -16,6 +16,7 @@ type poolSpec struct {
 	name, url, isolation string
 	size                 int
 	connectTimeout       time.Duration
+	deadline             time.Duration // of a request
 }
 
 // openPool makes a pool without connecting: the server starts, and recovers, whatever the database does meanwhile.
@@ -36,6 +37,7 @@ func openPool(spec poolSpec) (*pgxpool.Pool, error) {
 	}
 	boundCleanup(cfg, spec.connectTimeout)
 	lookBeforeUse(cfg)
+	boundWait(cfg, spec.deadline)
 	pool, err := pgxpool.NewWithConfig(context.Background(), cfg)
 	if err != nil {
 		return nil, fmt.Errorf("open the %s pool: %w", spec.name, err)

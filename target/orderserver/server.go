@@ -92,11 +92,11 @@ func (s *Server) prepare(ctx context.Context) error {
 
 // openPools makes two pools even on one database: claims must not wait for connections that slow handlers hold.
 func (s *Server) openPools() (err error) {
-	s.business, err = openPool(poolSpec{"orders", s.cfg.DatabaseURL, s.cfg.Isolation, s.cfg.PoolSize, s.cfg.ConnectTimeout})
+	s.business, err = openPool(poolSpec{"orders", s.cfg.DatabaseURL, s.cfg.Isolation, s.cfg.PoolSize, s.cfg.ConnectTimeout, s.cfg.RequestDeadline})
 	if err != nil {
 		return err
 	}
-	s.store, err = openPool(poolSpec{"store", s.cfg.StoreURL, s.cfg.Isolation, s.cfg.StorePoolSize, s.cfg.ConnectTimeout})
+	s.store, err = openPool(poolSpec{"store", s.cfg.StoreURL, s.cfg.Isolation, s.cfg.StorePoolSize, s.cfg.ConnectTimeout, s.cfg.RequestDeadline})
 	return err
 }
 

@@ -1,43 +1,28 @@
 package orderserver_test
 
 import (
-	"path/filepath"
 	"testing"
 
-	"github.com/idemstorm/idemstorm/harness/subject"
+	"github.com/idemstorm/idemstorm/target/claimtest"
 	"github.com/idemstorm/idemstorm/target/idempotency"
 	"github.com/idemstorm/idemstorm/target/orderserver"
 )
 
 // eachStrategy runs a test against two replicas that claim by the same strategy, for every strategy there is.
 func eachStrategy(t *testing.T, hold func(r *rig, a, b string)) {
-	redis := startRedis(t)
+	redis := claimtest.Redis(t)
 	for _, s := range idempotency.Strategies {
 		t.Run(s.Name, func(t *testing.T) {
 			r := newRig(t)
 			claim := func(c *orderserver.Config) {
 				c.Strategy = s
 				if s.Redis {
-					c.RedisAddr = redis.Addr()
+					c.RedisAddr = redis
 				}
 			}
 			hold(r, r.serve(claim), r.serve(claim))
 		})
 	}
-}
-
-func startRedis(t *testing.T) *subject.Redis {
-	t.Helper()
-	redis := must(subject.NewRedis(filepath.Join(t.TempDir(), "redis.log")))
-	if err := redis.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := redis.Kill(); err != nil {
-			t.Error(err)
-		}
-	})
-	return redis
 }
 
 func TestEveryStrategyLetsOneOfManyDuplicatesExecute(t *testing.T) {

@@ -4,10 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -15,8 +13,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/redis/go-redis/v9"
 
+	"github.com/idemstorm/idemstorm/target/claimtest"
 	"github.com/idemstorm/idemstorm/target/orderserver"
 )
 
@@ -33,7 +31,7 @@ var differs = map[string][]string{
 }
 
 func TestVariantsLookLikeTheReferenceToOneClient(t *testing.T) {
-	t.Setenv(RedisAddressVariable, startRedis(t))
+	t.Setenv(RedisAddressVariable, claimtest.Redis(t))
 	for i, v := range append(All, Variant{Name: "reference"}) {
 		t.Run(v.Name, func(t *testing.T) {
 			c := newClient(t, fmt.Sprintf("sequential%d", i), v)
@@ -42,32 +40,6 @@ func TestVariantsLookLikeTheReferenceToOneClient(t *testing.T) {
 			}
 		})
 	}
-}
-
-// startRedis returns the address of a redis-server that ends with the test.
-func startRedis(t *testing.T) string {
-	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	addr := ln.Addr().String()
-	must(t, ln.Close())
-	_, port, err := net.SplitHostPort(addr)
-	must(t, err)
-	server := exec.Command("redis-server", "--bind", "127.0.0.1", "--port", port, "--save", "", "--appendonly", "no", "--dir", t.TempDir())
-	must(t, server.Start())
-	t.Cleanup(func() {
-		_ = server.Process.Kill() // fails only if it has ended by itself
-		_ = server.Wait()
-	})
-	client := redis.NewClient(&redis.Options{Addr: addr})
-	defer client.Close()
-	for deadline := time.Now().Add(20 * time.Second); client.Ping(t.Context()).Err() != nil; {
-		if time.Now().After(deadline) {
-			t.Fatalf("redis-server on %s does not answer", addr)
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-	return addr
 }
 
 // client speaks to one replica of a variant as one user.

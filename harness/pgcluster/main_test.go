@@ -3,6 +3,7 @@ package pgcluster
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"go.uber.org/goleak"
 )
 
@@ -33,12 +35,21 @@ func TestMain(m *testing.M) {
 
 // help prints "pid folder" once the cluster runs, and stops it when its input ends.
 func help(role string) error {
-	cluster, err := Start(context.Background(), Options{Fast: true, Dir: os.Getenv("TMPDIR")})
+	options := Options{Fast: true, Dir: os.Getenv("TMPDIR")}
+	if role == "small disk" {
+		options.SmallDisk = testDisk
+	}
+	cluster, err := Start(context.Background(), options)
 	if err != nil {
 		return err
 	}
 	if role == "paused" {
 		if err := cluster.Pause(); err != nil {
+			return err
+		}
+	}
+	if role == "small disk" {
+		if err := cluster.FillDisk(); err != nil {
 			return err
 		}
 	}
@@ -145,4 +156,12 @@ func ended(pid int) bool {
 func missing(path string) bool {
 	_, err := os.Lstat(path)
 	return os.IsNotExist(err)
+}
+
+// sqlState is the code of an error of PostgreSQL's; "" for any other.
+func sqlState(err error) string {
+	if refused := (*pgconn.PgError)(nil); errors.As(err, &refused) {
+		return refused.Code
+	}
+	return ""
 }

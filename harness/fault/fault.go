@@ -40,6 +40,7 @@ var Kinds = []Kind{
 	// What stands behind the servers.
 	providerSlow, providerFail, providerFailAfterActing, providerDown,
 	redisRestart, postgresKill, postgresPause, postgresRestart,
+	postgresStopImmediate, postgresConnectionsExhausted, postgresReadOnly, postgresTableLock, postgresDiskFull, pgbouncerKill,
 }
 
 // Strike is one fault of a run, ready to be injected, and healed by the same value. Both are called once, Heal also when
@@ -62,6 +63,7 @@ type World struct {
 	Provider   Provider                                        // the payment provider
 	Redis      *subject.Redis                                  // where a variant may keep its claims
 	Postgres   *pgcluster.Cluster                              // when it is ours and serves this run alone
+	Bouncer    *pgcluster.Bouncer                              // where the subject wants one
 	Note       func(kind, text string)                         // records what the checks must know, at this moment
 }
 
@@ -97,6 +99,8 @@ func (f *Fault) on() string {
 		return "replicas, all"
 	case on == Replica:
 		return fmt.Sprintf("replica %d", replica)
+	case on == Table:
+		return f.Spec.lockedOn()
 	case !f.Spec.isPath():
 		return string(on)
 	case replica == 0:
@@ -109,7 +113,7 @@ func (f *Fault) on() string {
 func (f *Fault) event(phase string, at time.Duration) history.Fault {
 	e := history.Fault{
 		ID: f.ID, Name: f.Spec.Kind, On: f.on(), Phase: phase, AtNS: int64(at),
-		Total: f.kind.Total && f.Spec.Replica == 0,
+		Total: f.kind.Total && f.Spec.Replica == 0 && f.Spec.table() == keyTable,
 		Info:  f.kind.Story,
 	}
 	if phase == history.FaultHealed {

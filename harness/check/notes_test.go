@@ -49,6 +49,7 @@ func TestAFaultBesideTheDatabasesIsNoOutage(t *testing.T) {
 	for on, want := range map[string]verdict.Status{
 		"flags": verdict.Violated, "jobs": verdict.Violated, "records": verdict.Violated, "provider": verdict.Violated,
 		"store of all replicas": verdict.Held, "postgres": verdict.Held, "replica 1": verdict.Held,
+		"pgbouncer": verdict.Held, "store (table idempotency_keys)": verdict.Held, "database (table accounts)": verdict.Violated,
 	} {
 		s := newStory()
 		op := s.op(k1, 4, "account", "a")

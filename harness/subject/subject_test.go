@@ -32,6 +32,7 @@ func TestAnImpossibleSpecIsRefused(t *testing.T) {
 		"subject.replicas":  {Replicas: 17},
 		"subject: ":         {StaleAfter: -1},
 		"subject.isolation": {Isolation: "chaos"},
+		`subject.isolation: "serializable" is a session's`: {Isolation: "serializable", PgBouncer: true},
 		"subject.ttl: ":     {TTL: map[string]time.Duration{"cancel": time.Hour}},
 		"subject.ttl.order": {TTL: map[string]time.Duration{"order": 8 * 24 * time.Hour}},
 	} {

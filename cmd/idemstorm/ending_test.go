@@ -105,12 +105,17 @@ func TestKill9LeavesNoProcessWithinTwoSeconds(t *testing.T) {
 	t.Logf("%d processes were gone %v after the kill", len(family), time.Since(killed).Round(time.Millisecond))
 }
 
-// startSteadyRun starts the command in a process of its own and returns when its traffic flows.
 func startSteadyRun(t *testing.T) (cmd *exec.Cmd, out string) {
+	t.Helper()
+	return startRun(t, steady)
+}
+
+// startRun runs a scenario of the name "steady" in a process of its own and returns when its traffic flows.
+func startRun(t *testing.T, text string) (cmd *exec.Cmd, out string) {
 	t.Helper()
 	dir := t.TempDir()
 	scenario := filepath.Join(dir, "steady.yaml")
-	if err := os.WriteFile(scenario, []byte(steady), 0o644); err != nil {
+	if err := os.WriteFile(scenario, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	out = filepath.Join(dir, "out")

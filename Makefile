@@ -23,9 +23,10 @@ $(BIN): $(SOURCES)
 build: $(BIN) ## build bin/idemstorm
 
 .PHONY: test
-test: lint ## lint, then every test (installs PostgreSQL, redis and chromium where they are missing and it may)
+test: lint ## lint, then every test (installs PostgreSQL, redis, pgbouncer and chromium where they are missing and it may)
 	@bash docs/scripts/need-postgres
 	@bash docs/scripts/need-redis
+	@bash docs/scripts/need-pgbouncer
 	@bash docs/scripts/need-chromium
 	$(GO) test -timeout 15m ./...
 
@@ -38,12 +39,14 @@ FOR ?= 10m
 soak: $(BIN) ## run right servers for a stated time, none may be accused: make soak FOR=1h
 	@bash docs/scripts/need-postgres
 	@bash docs/scripts/need-redis
+	@bash docs/scripts/need-pgbouncer
 	$(BIN) soak --for $(FOR)
 
 .PHONY: zoo
 zoo: $(BIN) ## run every broken variant against the scenario that must catch it
 	@bash docs/scripts/need-postgres
 	@bash docs/scripts/need-redis
+	@bash docs/scripts/need-pgbouncer
 	$(BIN) zoo run
 
 .PHONY: lint

@@ -57,6 +57,7 @@ func (l *Lab) Close() error {
 // store is one database of a lab.
 type store struct {
 	dsn, addr string
+	name      string             // of the database; "" when the server is not ours
 	cluster   *pgcluster.Cluster // nil when the server is not ours
 	standby   *pgcluster.Cluster // of cluster, where the subject has one
 	front     *pgwire.Proxy      // what dsn leads through, where there is a standby: a failover leads it elsewhere
@@ -70,7 +71,7 @@ func (l *Lab) newStore(ctx context.Context) (store, error) {
 			return store{}, err
 		}
 		drop := func(ctx context.Context) error { return l.cluster.DropDatabase(ctx, name) }
-		return store{dsn: l.cluster.DSN(name), addr: l.cluster.Addr(), cluster: l.cluster, drop: drop}, nil
+		return store{name: name, dsn: l.cluster.DSN(name), addr: l.cluster.Addr(), cluster: l.cluster, drop: drop}, nil
 	}
 	db, err := pgcluster.External(ctx, l.dsn)
 	if err != nil {

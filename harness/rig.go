@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -24,14 +25,16 @@ const teardownWithin = 20 * time.Second
 
 // rig is the running system of one scenario: a database, two proxied paths a replica, a provider, and the replicas.
 type rig struct {
-	bundle   subject.Bundled
-	store    store
-	fixture  subject.Fixture
-	provider *provider.Provider
-	redis    *subject.Redis // nil where the scenario wants none
-	wire     bool           // the paths read statements
-	paths    []fault.Path
-	replicas []*subject.Replica
+	bundle     subject.Bundled
+	store      store
+	fixture    subject.Fixture
+	provider   *provider.Provider
+	redis      *subject.Redis     // nil where the scenario wants none
+	bouncer    *pgcluster.Bouncer // likewise
+	bouncerLog *os.File
+	wire       bool // the paths read statements
+	paths      []fault.Path
+	replicas   []*subject.Replica
 }
 
 // build starts everything in dir, in the order of need. On an error what was started is taken down.
@@ -53,6 +56,9 @@ func build(ctx context.Context, lab *Lab, bundle subject.Bundled, seed subject.S
 		return r, err
 	}
 	if err := r.startRedis(ctx); err != nil {
+		return r, err
+	}
+	if err := r.startBouncer(ctx); err != nil {
 		return r, err
 	}
 	return r, r.startReplicas(ctx)
@@ -87,13 +93,14 @@ func (r *rig) startReplicas(ctx context.Context) error {
 // openPaths gives replica n a proxy to each of its databases.
 func (r *rig) openPaths(n int) (subject.Paths, error) {
 	paths := subject.Paths{Provider: r.provider.URL()}
+	upstream, direct := r.upstream()
 	for target, dsn := range map[fault.Target]*string{fault.Database: &paths.Database, fault.Store: &paths.Store} {
-		proxy, err := pgwire.Listen(pgwire.Options{Upstream: r.store.addr, Follow: r.wire})
+		proxy, err := pgwire.Listen(pgwire.Options{Upstream: upstream, Follow: r.wire})
 		if err != nil {
 			return paths, fmt.Errorf("open the %s path of replica %d: %w", target, n, err)
 		}
 		r.paths = append(r.paths, fault.Path{Target: target, Replica: n, Proxy: proxy})
-		if *dsn, err = pgcluster.Via(r.store.dsn, proxy.Addr()); err != nil {
+		if *dsn, err = pgcluster.Via(direct, proxy.Addr()); err != nil {
 			return paths, err
 		}
 	}
@@ -154,6 +161,7 @@ func (r *rig) close(ctx context.Context) error {
 	if r.redis != nil {
 		errs = append(errs, r.redis.Kill())
 	}
+	errs = append(errs, r.stopBouncer())
 	if r.store.drop != nil {
 		errs = append(errs, r.store.drop(ctx))
 	}

@@ -161,6 +161,7 @@ func record(ctx context.Context, r *rig, o Options) (verdict.Run, error) {
 	if run.Facts, err = environment(ctx, r.store.dsn); err != nil {
 		return run, err
 	}
+	run.Facts = append(run.Facts, r.between()...)
 	run.Facts = append(run.Facts, o.Canary.facts()...)
 	before, err := r.before(ctx, len(o.Scenario.Faults) > 0)
 	if err != nil {

@@ -26,11 +26,11 @@ func (l *Lab) storeFor(ctx context.Context, spec subject.Spec, faults []fault.Sp
 	case l.cluster == nil:
 		return store{}, errNotOurs
 	}
-	return l.ownStore(ctx, pgcluster.Replication(spec.Standby))
+	return ownStore(ctx, l.ownOptions(spec, faults), pgcluster.Replication(spec.Standby))
 }
 
 // ownStore starts a server, and its standby where one is wanted. On an error nothing is left.
-func (l *Lab) ownStore(ctx context.Context, standby pgcluster.Replication) (s store, err error) {
+func ownStore(ctx context.Context, o pgcluster.Options, standby pgcluster.Replication) (s store, err error) {
 	s.drop = func(context.Context) error { return s.close() }
 	defer func() {
 		if err != nil {
@@ -38,9 +38,14 @@ func (l *Lab) ownStore(ctx context.Context, standby pgcluster.Replication) (s st
 			s = store{}
 		}
 	}()
-	if s.cluster, err = pgcluster.Start(ctx, pgcluster.Options{BinDir: l.binDir, Settings: labSettings}); err != nil {
-		return s, err
+	s.cluster, err = pgcluster.Start(ctx, o)
+	switch {
+	case errors.Is(err, pgcluster.ErrNoSmallDisk):
+		return s, fmt.Errorf("fault postgres-disk-full: %w", err)
+	case err != nil:
+		return s, fmt.Errorf("start a PostgreSQL for the run's faults: %w", err)
 	}
+	s.name = ownDatabase
 	s.addr, s.dsn = s.cluster.Addr(), s.cluster.DSN(ownDatabase)
 	if standby != "" {
 		if err := s.openPair(ctx, standby); err != nil {

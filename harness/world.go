@@ -14,6 +14,7 @@ func (r *rig) world(zero time.Time, writer *history.Writer) fault.World {
 	return fault.World{
 		Paths: r.paths, Replicas: r.replicas, AdminToken: r.bundle.AdminToken, Database: r.store.dsn,
 		Provider: knob{r.provider}, Redis: r.redis, Postgres: r.store.cluster, Standby: r.store.standby, Front: r.store.front,
+		Bouncer: r.bouncer,
 		Command: func(ctx context.Context, args ...string) error { return r.bundle.Run(ctx, r.store.dsn, args...) },
 		Note: func(kind, text string) {
 			writer.Note(history.Note{AtNS: int64(time.Since(zero)), Kind: kind, Text: text})

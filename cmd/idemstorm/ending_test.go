@@ -105,14 +105,13 @@ func TestKill9LeavesNoProcessWithinTwoSeconds(t *testing.T) {
 	t.Logf("%d processes were gone %v after the kill", len(family), time.Since(killed).Round(time.Millisecond))
 }
 
-// startSteadyRun starts the command in a process of its own and returns when its traffic flows.
 func startSteadyRun(t *testing.T) (cmd *exec.Cmd, out string) {
 	t.Helper()
-	return startRunOf(t, steady)
+	return startRun(t, steady)
 }
 
-// startRunOf is startSteadyRun with another scenario of that name.
-func startRunOf(t *testing.T, text string) (cmd *exec.Cmd, out string) {
+// startRun runs a scenario of the name "steady" in a process of its own and returns when its traffic flows.
+func startRun(t *testing.T, text string) (cmd *exec.Cmd, out string) {
 	t.Helper()
 	dir := t.TempDir()
 	scenario := filepath.Join(dir, "steady.yaml")

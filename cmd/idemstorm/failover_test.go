@@ -22,7 +22,7 @@ const held = steady + `faults:
 // startHeldRun returns when a process of the primary is stopped, and gives the folders of the clusters.
 func startHeldRun(t *testing.T) (cmd *exec.Cmd, out string, folders []string) {
 	t.Helper()
-	cmd, out = startRunOf(t, strings.Replace(held, "{replicas: 2}", "{replicas: 2, standby: asynchronous}", 1))
+	cmd, out = startRun(t, strings.Replace(held, "{replicas: 2}", "{replicas: 2, standby: asynchronous}", 1))
 	await(t, "the replication to be held", 60*time.Second, func() bool {
 		for _, p := range descendants(t, cmd.Process.Pid) {
 			if stopped(p.pid) {
@@ -109,7 +109,7 @@ max_late: 60s
 settle: {within: 60s}
 invariants: [at-most-once, acked-durable, order-audit-match, money-conserved, legal-transitions]
 `
-	cmd, out := startRunOf(t, short)
+	cmd, out := startRun(t, short)
 	err := cmd.Wait()
 	run, loaded := verdict.Load(filepath.Join(out, "steady"))
 	if loaded != nil {

@@ -50,6 +50,7 @@ func TestAFaultBesideTheDatabasesIsNoOutage(t *testing.T) {
 		"flags": verdict.Violated, "jobs": verdict.Violated, "records": verdict.Violated, "provider": verdict.Violated,
 		"clocks": verdict.Violated, "clock of replica 1": verdict.Violated,
 		"store of all replicas": verdict.Held, "postgres": verdict.Held, "replica 1": verdict.Held,
+		"pgbouncer": verdict.Held, "store (table idempotency_keys)": verdict.Held, "database (table accounts)": verdict.Violated,
 	} {
 		s := newStory()
 		op := s.op(k1, 4, "account", "a")

@@ -17,6 +17,8 @@ import (
 var failover = Kind{
 	Name:  "failover",
 	Story: "replication is held for a while (lag), the database server is killed, and its standby is promoted and takes over when the fault ends",
+	Sees:  "503 until the standby has taken over; where replication is asynchronous, an acknowledged order that is gone",
+	Holds: "nothing acknowledged is lost under synchronous replication; under asynchronous replication only what was acknowledged within lag of the strike, each listed; no key that is left runs again",
 	Total: true,
 	On:    onlyPostgres,
 	Check: checkLag,

@@ -43,6 +43,7 @@ var Kinds = []Kind{
 	providerSlow, providerFail, providerFailAfterActing, providerDown,
 	redisRestart, postgresKill, postgresPause, postgresRestart,
 	failover, crashUnsynced,
+	postgresStopImmediate, postgresConnectionsExhausted, postgresReadOnly, postgresTableLock, postgresDiskFull, pgbouncerKill,
 }
 
 // Strike is one fault of a run, ready to be injected, and healed by the same value. Both are called once, Heal also when
@@ -67,6 +68,7 @@ type World struct {
 	Postgres   *pgcluster.Cluster                              // when it is ours and serves this run alone
 	Standby    *pgcluster.Cluster                              // of Postgres, where the subject has one
 	Front      *pgwire.Proxy                                   // the way of Database, where a failover must lead it elsewhere
+	Bouncer    *pgcluster.Bouncer                              // where the subject wants one
 	Note       func(kind, text string)                         // records what the checks must know, at this moment
 }
 
@@ -104,6 +106,8 @@ func (f *Fault) on() string {
 		return fmt.Sprintf("replica %d", replica)
 	case on == Clocks && replica != 0:
 		return fmt.Sprintf("clock of replica %d", replica)
+	case on == Table:
+		return f.Spec.lockedOn()
 	case !f.Spec.isPath():
 		return string(on)
 	case replica == 0:
@@ -116,7 +120,7 @@ func (f *Fault) on() string {
 func (f *Fault) event(phase string, at time.Duration) history.Fault {
 	e := history.Fault{
 		ID: f.ID, Name: f.Spec.Kind, On: f.on(), Phase: phase, AtNS: int64(at),
-		Total: f.kind.Total && f.Spec.Replica == 0,
+		Total: f.kind.Total && f.Spec.Replica == 0 && f.Spec.table() == keyTable,
 		Info:  f.kind.Story,
 	}
 	if f.Spec.isPath() || f.Spec.On == Replica {

@@ -33,6 +33,11 @@ func TestMain(m *testing.M) {
 	if err := cluster.Stop(); err != nil {
 		panic(err)
 	}
+	if c, err := own(); err == nil {
+		if err := c.Stop(); err != nil {
+			panic(err)
+		}
+	}
 	if err := goleak.Find(); err != nil && code == 0 {
 		panic(err)
 	}
@@ -229,6 +234,7 @@ func TestATimelineThatMakesNoSenseIsRefused(t *testing.T) {
 		"faults[0].by: rep":   {{Kind: "replica-clock", For: second}},
 		"faults[0].state":     {{Kind: "records-expire", For: second, State: "open"}},
 		"faults[1]: ":         {good, {Kind: "path-hang", At: second + second/2, For: second, On: Both, Replica: 1}},
+		"faults[0].table":     {{Kind: "postgres-table-lock", For: second, Table: "Robert'); --"}},
 	}
 	for want, specs := range cases {
 		if err := ValidateAll(specs); err == nil || !strings.HasPrefix(err.Error(), want) {

@@ -2,7 +2,6 @@ package fault
 
 import (
 	"context"
-	"errors"
 
 	"github.com/idemstorm/idemstorm/harness/pgcluster"
 )
@@ -13,7 +12,7 @@ var onlyPostgres = []Target{Postgres}
 func onPostgres(stop, start func(context.Context, *pgcluster.Cluster) error) func(Spec, World) (Strike, error) {
 	return func(_ Spec, w World) (Strike, error) {
 		if w.Postgres == nil {
-			return nil, errors.New("postgres: a server given by --dsn is not ours to strike")
+			return nil, errNotOurs
 		}
 		return &service{
 			stop:  func(ctx context.Context) error { return stop(ctx, w.Postgres) },

@@ -16,6 +16,8 @@ var unsynced = map[string]string{"synchronous_commit": "off", "bgwriter_lru_maxp
 var crashUnsynced = Kind{
 	Name:  "postgres-crash-unsynced",
 	Story: "commits are acknowledged without being written (synchronous_commit=off) for a while (lag), every process of the database server is killed, and it recovers when the fault ends",
+	Sees:  "503 until it has recovered; an acknowledged order that is gone",
+	Holds: "only what was acknowledged within lag of the kill is lost, from the end backwards, each listed; no key that is left runs again",
 	Total: true,
 	On:    onlyPostgres,
 	Check: func(s Spec) error {

@@ -14,6 +14,8 @@ import (
 var replicaClock = Kind{
 	Name:  "replica-clock",
 	Story: "the clock of a server is wrong, ahead or behind, until the fault ends",
+	Sees:  "nothing",
+	Holds: "the database's clock decides what is stale and what has expired: no live claim is retired, no key runs again",
 	On:    []Target{Clocks},
 	Strike: func(s Spec, w World) (Strike, error) {
 		if w.AdminToken == "" {

@@ -110,7 +110,7 @@ func TestPostgresIsStruckAndComesBack(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	for _, kind := range []string{"postgres-kill", "postgres-pause", "postgres-restart"} {
+	for _, kind := range []string{"postgres-kill", "postgres-pause", "postgres-restart", "postgres-stop-immediate"} {
 		healed := struck(t, Spec{Kind: kind}, World{Postgres: own}, func() {
 			ctx, cancel := context.WithTimeout(t.Context(), soon)
 			defer cancel()

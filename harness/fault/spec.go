@@ -34,6 +34,7 @@ type Spec struct {
 	Every time.Duration `yaml:"every,omitempty"` // command, records-…: again in this interval while it lasts; 0 once
 	By    time.Duration `yaml:"by,omitempty"`    // records-age: how much older; replica-clock: how far ahead, or behind
 	State string        `yaml:"state,omitempty"` // records-…: final, in_flight, or all of them
+	Table string        `yaml:"table,omitempty"` // postgres-table-lock: default the key table
 }
 
 // Target is what a fault strikes.
@@ -56,6 +57,8 @@ const (
 	PaymentProvider Target = "provider" // the payment provider
 	Redis           Target = "redis"    // the store of variants that claim there
 	Postgres        Target = "postgres" // the database server itself
+	Table           Target = "table"    // a table, by its name
+	Pooler          Target = "pgbouncer"
 )
 
 var errEndless = errors.New("for: it is no length of time; a fault must end")
@@ -118,6 +121,9 @@ func ValidateAll(specs []Spec) error {
 		for j, other := range specs[:i] {
 			if s.overlaps(other) {
 				return fmt.Errorf("faults[%d]: it overlaps faults[%d] on the same target; one target takes one fault at a time", i, j)
+			}
+			if why := s.clash(other); why != "" {
+				return fmt.Errorf("faults[%d]: it overlaps faults[%d], and %s", i, j, why)
 			}
 		}
 	}

@@ -49,6 +49,8 @@ type Options struct {
 	Settings map[string]string // postgresql.conf settings, over the package's own
 	Log      io.Writer         // receives the server's log; nil: only its tail is kept, for errors
 	Download Download          // where to fetch binaries when there are none on this machine
+
+	SmallDisk int64 // bytes of a disk in memory that databases lie on, for FillDisk; 0: none
 }
 
 // Cluster is one throwaway PostgreSQL cluster. Its methods may be called from
@@ -60,6 +62,8 @@ type Cluster struct {
 	folder   *folder
 	guard    *guardian
 	log      *tail
+	errors   *errorLog
+	disk     *smallDisk // nil without Options.SmallDisk
 	password string
 	port     int
 	version  string
@@ -88,17 +92,18 @@ func Start(ctx context.Context, options Options) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
+	counted := newErrorLog(options.Log)
 	c := &Cluster{
 		binDir: binDir, account: owner, folder: dir,
-		settings: effectiveSettings(options), log: newTail(options.Log),
+		settings: effectiveSettings(options), log: newTail(counted), errors: counted,
 	}
-	if err := c.start(ctx); err != nil {
+	if err := c.start(ctx, options.SmallDisk); err != nil {
 		return nil, errors.Join(err, c.Stop())
 	}
 	return c, nil
 }
 
-func (c *Cluster) start(ctx context.Context) error {
+func (c *Cluster) start(ctx context.Context, smallDisk int64) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var err error
@@ -108,6 +113,20 @@ func (c *Cluster) start(ctx context.Context) error {
 	if err := c.initialise(ctx); err != nil {
 		return err
 	}
+	if smallDisk == 0 {
+		return c.firstRun(ctx)
+	}
+	if c.disk, err = newSmallDisk(c.folder, smallDisk, c.account); err != nil {
+		return err
+	}
+	if err := c.firstRun(ctx); err != nil {
+		return err
+	}
+	return c.useSmallDisk(ctx)
+}
+
+// firstRun finds the cluster's port.
+func (c *Cluster) firstRun(ctx context.Context) (err error) {
 	for range portAttempts {
 		if c.port, err = loopback.FreePort(); err != nil {
 			return err
@@ -122,7 +141,7 @@ func (c *Cluster) start(ctx context.Context) error {
 // run launches the postmaster on the cluster's port and waits for it to answer.
 func (c *Cluster) run(ctx context.Context) error {
 	c.log.reset()
-	server, err := launch(c.command(c.serverArguments()...))
+	server, err := c.launch(c.command(c.serverArguments()...))
 	if err != nil {
 		return fmt.Errorf("start postgres: %w", err)
 	}
@@ -226,6 +245,7 @@ func (c *Cluster) Stop() error {
 		ending = c.quit()
 	}
 	c.guard.dismiss()
+	c.disk.remove()
 	return errors.Join(ending, c.folder.remove())
 }
 

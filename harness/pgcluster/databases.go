@@ -23,8 +23,11 @@ func (c *Cluster) DSN(database string) string {
 	return dsn.String()
 }
 
-// CreateDatabase creates an empty database; one that exists is an error.
+// CreateDatabase creates an empty database, on the small disk if the cluster has one; a database that exists is an error.
 func (c *Cluster) CreateDatabase(ctx context.Context, name string) error {
+	if c.disk != nil {
+		return c.execute(ctx, onTablespace, name)
+	}
 	return c.execute(ctx, createDatabase, name)
 }
 

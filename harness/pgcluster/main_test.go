@@ -3,6 +3,7 @@ package pgcluster
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"go.uber.org/goleak"
 )
 
@@ -33,7 +35,11 @@ func TestMain(m *testing.M) {
 
 // help prints "pid folder" once the cluster runs, and stops it when its input ends.
 func help(role string) error {
-	cluster, err := Start(context.Background(), Options{Fast: true, Dir: os.Getenv("TMPDIR")})
+	options := Options{Fast: true, Dir: os.Getenv("TMPDIR")}
+	if role == "small disk" {
+		options.SmallDisk = testDisk
+	}
+	cluster, err := Start(context.Background(), options)
 	if err != nil {
 		return err
 	}
@@ -44,6 +50,11 @@ func help(role string) error {
 	}
 	if role == "standby" { // the caller is told of the standby alone; its primary is held at work
 		if cluster, err = heldPair(cluster); err != nil {
+			return err
+		}
+	}
+	if role == "small disk" {
+		if err := cluster.FillDisk(); err != nil {
 			return err
 		}
 	}
@@ -158,4 +169,12 @@ func ended(pid int) bool {
 func missing(path string) bool {
 	_, err := os.Lstat(path)
 	return os.IsNotExist(err)
+}
+
+// sqlState is the code of an error of PostgreSQL's; "" for any other.
+func sqlState(err error) string {
+	if refused := (*pgconn.PgError)(nil); errors.As(err, &refused) {
+		return refused.Code
+	}
+	return ""
 }

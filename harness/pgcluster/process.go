@@ -14,6 +14,9 @@ import (
 // settleInterval is how long to wait before looking at a process's state again.
 const settleInterval = time.Millisecond
 
+// waitDelay bounds the wait for the log of a child that has ended: a backend that outlives the postmaster holds the pipe open.
+const waitDelay = time.Second
+
 // postmaster is a running child: the server, or the initdb before it.
 type postmaster struct {
 	pid    int
@@ -24,8 +27,7 @@ type postmaster struct {
 // launch starts cmd on a thread that lives as long as the child, because the
 // kernel sends the parent-death signal when the *thread* that forked ends.
 func launch(cmd *exec.Cmd) (*postmaster, error) {
-	// A backend that outlives the postmaster holds the log pipe open: wait no longer than this.
-	cmd.WaitDelay = time.Second
+	cmd.WaitDelay = waitDelay
 	p := &postmaster{exited: make(chan struct{})}
 	started := make(chan error)
 	go func() {

@@ -38,6 +38,7 @@ func effectiveSettings(options Options) map[string]string {
 		"max_connections":  "300",
 		"timezone":         "UTC",
 		"log_timezone":     "UTC",
+		"log_line_prefix":  linePrefix,
 		// POSIX segments would outlive a killed server in /dev/shm; these lie in the data folder.
 		"dynamic_shared_memory_type": "mmap",
 	}

@@ -25,6 +25,7 @@ type Spec struct {
 	Strategy     string        `yaml:"strategy"`      // how the bundled server claims; default "insert-first"
 	Standby      string        `yaml:"standby"`       // of the database: asynchronous or synchronous; default none
 	Redis        bool          `yaml:"redis"`         // give it a redis without persistence; the reference does not use it
+	PgBouncer    bool          `yaml:"pgbouncer"`     // a pgbouncer in transaction mode stands before the database
 
 	TTL map[string]time.Duration `yaml:"ttl"` // life of records by route id; default what the contract says
 }
@@ -62,6 +63,9 @@ func (s Spec) Validate() error {
 	case s.Pool < 0 || s.Pool > 200 || s.StorePool < 0 || s.StorePool > 200:
 		return fmt.Errorf("subject: pool %d and store_pool %d must be between 1 and 200", s.Pool, s.StorePool)
 	}
+	if s.PgBouncer && s.Isolation != "" {
+		return fmt.Errorf("subject.isolation: %q is a session's default, and pgbouncer keeps no session for a client; leave one of the two out", s.Isolation)
+	}
 	if err := s.validateTTL(); err != nil {
 		return err
 	}
@@ -92,6 +96,12 @@ func (s Spec) validateTTL() error {
 		}
 	}
 	return nil
+}
+
+// Connections is how many sessions all servers together may open.
+func (s Spec) Connections() int {
+	s = s.WithDefaults()
+	return s.Replicas * (s.Pool + s.StorePool)
 }
 
 // Contract is what the bundled server promises when started by s.

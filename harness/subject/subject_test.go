@@ -33,6 +33,7 @@ func TestAnImpossibleSpecIsRefused(t *testing.T) {
 		"subject: ":         {StaleAfter: -1},
 		"subject.isolation": {Isolation: "chaos"},
 		"subject.standby":   {Standby: "sync"},
+		`subject.isolation: "serializable" is a session's`: {Isolation: "serializable", PgBouncer: true},
 		"subject.ttl: ":     {TTL: map[string]time.Duration{"cancel": time.Hour}},
 		"subject.ttl.order": {TTL: map[string]time.Duration{"order": 8 * 24 * time.Hour}},
 	} {

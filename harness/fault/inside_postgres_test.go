@@ -157,8 +157,9 @@ func interrupt(t *testing.T, s Spec, w World) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	rec, ended := make(recorder, 3), make(chan error, 1)
+	rec, ended := make(recorder, 4), make(chan error, 1)
 	go func() { ended <- timeline.Run(ctx, time.Now(), rec) }()
+	rec.await(t, history.FaultStriking)
 	rec.await(t, history.FaultBegan)
 	cancel()
 	rec.await(t, history.FaultHealing)
@@ -179,7 +180,7 @@ func TestAFaultThatWasInterruptedAsItBeganLeavesNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), after)
-			_ = timeline.Run(ctx, time.Now(), make(recorder, 3))
+			_ = timeline.Run(ctx, time.Now(), make(recorder, 4))
 			cancel()
 			healthy(t, dsn, nil)
 		}

@@ -120,6 +120,17 @@ func (c crashTimes) tell(s *story) {
 	s.fault("postgres", c.strike, c.over-1)
 }
 
+// crashesDrawn in one check are so many that those which show something are never missing.
+const crashesDrawn = 20
+
+func checkMany(t *testing.T, one func(*rapid.T)) {
+	rapid.Check(t, func(t *rapid.T) {
+		for range crashesDrawn {
+			one(t)
+		}
+	})
+}
+
 // acknowledgedAndGone says whether a client was told of an execution that is not there.
 func (c *crashes) acknowledgedAndGone() bool {
 	for _, v := range c.visits {
@@ -161,7 +172,7 @@ func accused(v verdict.Verdict) (list []string) {
 // Whatever moment a right server is taken back to, it is not accused, and exactly what is lost is listed.
 func TestARightServerIsNotAccusedOfAStatedLoss(t *testing.T) {
 	lost, runs := 0, 0
-	rapid.Check(t, func(t *rapid.T) {
+	checkMany(t, func(t *rapid.T) {
 		keys, s := drawCrashes(t, rightAutomaton, rapid.IntRange(1, 3).Draw(t, "keys"))
 		v := Judge(s.input())
 		if list := accused(v); len(list) > 0 {
@@ -195,7 +206,7 @@ func lifeText(s *story) (text string) {
 // acknowledged order that is not there.
 func TestALossBeyondWhatIsStatedIsConvicted(t *testing.T) {
 	convicted := 0
-	rapid.Check(t, func(t *rapid.T) {
+	checkMany(t, func(t *rapid.T) {
 		keys, s := drawCrashes(t, rightAutomaton, 1)
 		c := keys[0]
 		if rapid.Bool().Draw(t, "leave") {
@@ -227,7 +238,7 @@ func (c *crashes) ackedBefore(at int64) bool {
 // Two executions that are both there are two executions, whatever was lost beside them.
 func TestADoubleExecutionIsConvictedInSpiteOfAStatedLoss(t *testing.T) {
 	twice := 0
-	rapid.Check(t, func(t *rapid.T) {
+	checkMany(t, func(t *rapid.T) {
 		keys, s := drawCrashes(t, runsTwice, 1)
 		c := keys[0]
 		f := findingOf(Judge(s.input()), "at-most-once")
@@ -246,7 +257,7 @@ func TestADoubleExecutionIsConvictedInSpiteOfAStatedLoss(t *testing.T) {
 // A crash loses the end of what was committed. A database that keeps what came later is no crash's work, and is convicted.
 func TestALossOfTheMiddleIsConvicted(t *testing.T) {
 	convicted := 0
-	rapid.Check(t, func(t *rapid.T) {
+	checkMany(t, func(t *rapid.T) {
 		s, times := newStory(), drawCrash(t)
 		early, late := &crashes{automaton: planAutomaton(t, rightAutomaton, time.Hour), crashTimes: times}, &crashes{crashTimes: times}
 		late.automaton = planAutomaton(t, rightAutomaton, time.Hour)

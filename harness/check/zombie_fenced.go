@@ -15,7 +15,7 @@ var zombieFenced = Invariant{
 	judge: func(ix *index, s *sheet) {
 		s.skipped = "no claim went stale"
 		for _, sc := range ix.lives {
-			stale := sc.any(contract.AnswerStale)
+			stale := sc.retirement()
 			list, known := ix.executions(sc)
 			if stale == nil || !known || !sc.undisturbed() {
 				continue
@@ -24,6 +24,17 @@ var zombieFenced = Invariant{
 			ix.judgeZombie(sc, stale, list, s)
 		}
 	},
+}
+
+// retirement is an answer that says that a claim was retired, nil for none. One that a stated loss may have taken is none: the claim is
+// then in flight again, and its worker may go on.
+func (s *scope) retirement() *attempt {
+	for i := range s.attempts {
+		if a := &s.attempts[i]; a.answer == contract.AnswerStale && !a.void {
+			return a
+		}
+	}
+	return nil
 }
 
 // judgeZombie convicts on two kinds of proof: two executions under a key whose claim had been retired; or one by the only

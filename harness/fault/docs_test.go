@@ -111,7 +111,7 @@ func (r recovery) cells() (settled, over, times string) {
 	if r.Told > 0 {
 		over = spread(r.Errors, r.ErrorsBy)
 	}
-	return spread(r.Settled, r.SettledBy), over, fmt.Sprintf("%d times", r.Faults)
+	return spread(r.Settled, r.SettledBy), over, fmt.Sprintf("%d ×", r.Faults)
 }
 
 // spread is a median with the worst behind it, to ten milliseconds.

@@ -156,7 +156,7 @@ func TestReplayThatCannotBeAuditedIsRefusedOnTier1Only(t *testing.T) {
 func TestRestartedDatabaseIsNotNoticedByTheNextRequest(t *testing.T) {
 	l := newLinked(t, nil)
 	l.want(l.order(l.url, newKey()[0]), 201, "")
-	l.exec(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'idemstorm-%'`)
+	l.exec(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'idemstorm-%' AND datname = current_database()`)
 	l.eventually("end of the sessions", func() bool {
 		return l.count(`SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'idemstorm-%' AND datname = current_database()`) == 0
 	})

@@ -18,7 +18,7 @@ type AdvisoryLockClaimer struct {
 const advisoryLockSQL = `SELECT pg_try_advisory_xact_lock(hashtextextended(concat_ws(' ', $1::text, $2::integer, $3::text), 0))`
 
 // Claim implements Claimer. Service calls conflict with nobody, so there is nothing to hold for them.
-func (c *AdvisoryLockClaimer) Claim(ctx context.Context, req *Request) (claim *Claim, err error) {
+func (c *AdvisoryLockClaimer) Claim(ctx context.Context, req *Request) (*Claim, error) {
 	if req.Scope.UserID == nil {
 		return c.InsertClaimer.Claim(ctx, req)
 	}
@@ -26,26 +26,15 @@ func (c *AdvisoryLockClaimer) Claim(ctx context.Context, req *Request) (claim *C
 	if err != nil {
 		return nil, err
 	}
-	row, err := c.lockAndInsert(ctx, tx, req)
-	if err != nil {
-		tx.end()
-		return nil, heldClaimError(err)
-	}
-	return tx.claim(row, req, c.Store), nil
-}
-
-func (c *AdvisoryLockClaimer) lockAndInsert(ctx context.Context, tx *heldTx, req *Request) (row Claim, err error) {
 	var locked bool
 	if err := tx.QueryRow(ctx, advisoryLockSQL, req.Key, req.Scope.UserID, req.Scope.Endpoint).Scan(&locked); err != nil {
-		return row, fmt.Errorf("lock key: %w", err)
+		tx.end()
+		return nil, fmt.Errorf("lock key: %w", err)
 	}
 	if !locked {
-		return row, ErrHeld
+		tx.end()
+		return nil, ErrHeld
 	}
 	b := &pgx.Batch{}
-	b.Queue(claimSQL, req.Key, req.Scope.UserID, req.Scope.Endpoint, req.Hash, req.Route.TTL).
-		QueryRow(func(r pgx.Row) error { return r.Scan(&row.ID, &row.LockedAt) })
-	b.Queue(savepointSQL)
-	err = tx.SendBatch(ctx, b).Close()
-	return row, err
+	return tx.take(ctx, b, queueClaim(b, req), req, c.Store)
 }

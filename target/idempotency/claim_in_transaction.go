@@ -2,8 +2,6 @@ package idempotency
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"strconv"
 
 	"github.com/jackc/pgx/v5"
@@ -28,29 +26,7 @@ func (c *TxClaimer) Claim(ctx context.Context, req *Request) (*Claim, error) {
 	if err != nil {
 		return nil, err
 	}
-	var row Claim
 	b := &pgx.Batch{}
 	b.Queue(lockTimeoutSQL, strconv.FormatInt(patience(ctx).Milliseconds(), 10))
-	b.Queue(claimSQL, req.Key, req.Scope.UserID, req.Scope.Endpoint, req.Hash, req.Route.TTL).
-		QueryRow(func(r pgx.Row) error { return r.Scan(&row.ID, &row.LockedAt) })
-	b.Queue(savepointSQL)
-	err = tx.SendBatch(ctx, b).Close()
-	if err == nil {
-		return tx.claim(row, req, c.Store), nil
-	}
-	tx.end()
-	return nil, heldClaimError(err)
-}
-
-// heldClaimError is nil when the claim was lost to a record that is to be seen.
-func heldClaimError(err error) error {
-	switch {
-	case errors.Is(err, pgx.ErrNoRows):
-		return nil
-	case hasCode(err, "23503"):
-		return ErrScopeGone
-	case hasCode(err, "55P03"), IsSerializationFailure(err):
-		return fmt.Errorf("claim key: %w: %w", ErrHeld, err)
-	}
-	return fmt.Errorf("claim key: %w", err)
+	return tx.take(ctx, b, queueClaim(b, req), req, c.Store)
 }

@@ -20,17 +20,7 @@ WITH claimed AS (
     VALUES ($1, $2, $3, $6, NOW() + $8::interval)
     ON CONFLICT DO NOTHING
     RETURNING id, locked_at
-), found AS (
-    SELECT id, idem_key, scope_user_id, scope_endpoint, request_hash, status, response_code, response_body, locked_at,
-           status = 'in_flight' AND NOW() - locked_at > $4::interval AS stale,
-           status <> 'in_flight' AND expires_at < NOW() AS expired,
-           $5::boolean AND status = 'completed' AND request_hash = $6 AND expires_at >= NOW() AS replay,
-           $7::text AS operation_id
-    FROM idempotency_keys
-    WHERE idem_key = $1 AND scope_user_id IS NOT DISTINCT FROM $2 AND scope_endpoint = $3 AND NOT EXISTS (SELECT FROM claimed)
-    ORDER BY id
-    LIMIT 1
-)`
+), found AS (` + foundSQL + ` AND NOT EXISTS (SELECT FROM claimed)` + onlyFoundSQL
 	claimOrReadTailSQL = `
 SELECT true, id, '', '', 0, NULL, locked_at, false, false FROM claimed
 UNION ALL

@@ -114,18 +114,20 @@ func (c *InsertClaimer) Claim(ctx context.Context, req *Request) (*Claim, error)
 
 // readSQL is one snapshot: what is audited as a replay is what is replayed. The auditor's statement goes in between.
 const (
-	readSQL = `
-WITH found AS (
+	foundSQL = `
     SELECT id, idem_key, scope_user_id, scope_endpoint, request_hash, status, response_code, response_body, locked_at,
            status = 'in_flight' AND NOW() - locked_at > $4::interval AS stale,
            status <> 'in_flight' AND expires_at < NOW() AS expired,
            $5::boolean AND status = 'completed' AND request_hash = $6 AND expires_at >= NOW() AS replay,
            $7::text AS operation_id
     FROM idempotency_keys
-    WHERE idem_key = $1 AND scope_user_id IS NOT DISTINCT FROM $2 AND scope_endpoint = $3
+    WHERE idem_key = $1 AND scope_user_id IS NOT DISTINCT FROM $2 AND scope_endpoint = $3`
+	onlyFoundSQL = `
     ORDER BY id
     LIMIT 1
 )`
+	readSQL = `
+WITH found AS (` + foundSQL + onlyFoundSQL
 	readTailSQL = `
 SELECT id, request_hash, status, COALESCE(response_code, 0), response_body::text, locked_at, stale, expired FROM found`
 )

@@ -67,12 +67,35 @@ func (t *heldTx) end() {
 	_ = t.Tx.Rollback(ctx) // on failure the pool finds the connection unfit and closes it
 }
 
-// claim is what the holder of the transaction works under.
-func (t *heldTx) claim(row Claim, req *Request, store DB) *Claim {
-	row.Tx = t
-	row.Completer = heldCompleter{&RowCompleter{store}, t, req}
-	row.Release = t.end
-	return &row
+// queueClaim is the reference's insert, as a part of the transaction.
+func queueClaim(b *pgx.Batch, req *Request) *pgx.QueuedQuery {
+	return b.Queue(claimSQL, req.Key, req.Scope.UserID, req.Scope.Endpoint, req.Hash, req.Route.TTL)
+}
+
+// take sends what is queued. decides is the statement among it that returns id and locked_at to whoever has the claim, and nothing to
+// others; the action begins after it. Without a claim the transaction has ended.
+func (t *heldTx) take(ctx context.Context, b *pgx.Batch, decides *pgx.QueuedQuery, req *Request, store DB) (*Claim, error) {
+	claim := Claim{Tx: t, Completer: heldCompleter{&RowCompleter{store}, t, req}, Release: t.end}
+	decides.QueryRow(func(r pgx.Row) error { return r.Scan(&claim.ID, &claim.LockedAt) })
+	b.Queue(savepointSQL)
+	if err := t.SendBatch(ctx, b).Close(); err != nil {
+		t.end()
+		return nil, heldClaimError(err)
+	}
+	return &claim, nil
+}
+
+// heldClaimError is nil when the claim was lost to a record that is to be seen.
+func heldClaimError(err error) error {
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return nil
+	case hasCode(err, "23503"):
+		return ErrScopeGone
+	case hasCode(err, "55P03"), IsSerializationFailure(err):
+		return fmt.Errorf("claim key: %w: %w", ErrHeld, err)
+	}
+	return fmt.Errorf("claim key: %w", err)
 }
 
 // heldCompleter ends a claim in its own transaction, as long as that is there.

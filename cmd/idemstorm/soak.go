@@ -72,7 +72,7 @@ func soak(ctx context.Context, stdout io.Writer, f soakFlags) error {
 		}
 		return nil
 	})
-	return cmp.Or(tally.finish(), err)
+	return tally.finish(err)
 }
 
 // rightServers is every scenario against every way to run the reference, in an order that changes the way with each step.
@@ -91,7 +91,10 @@ func rightServers(suite []scenarios.Scenario) []harness.Trial {
 	for i := range len(suite) * len(ways) {
 		s := suite[i%len(suite)]
 		w := ways[(i+i/len(suite))%len(ways)]
-		s.Subject.Isolation, s.Subject.Strategy = w.isolation, w.strategy
+		s.Subject.Strategy = w.strategy
+		if !s.Subject.PgBouncer { // which keeps no session, and so no level, for a client
+			s.Subject.Isolation = w.isolation
+		}
 		if w.replicas > s.Subject.Replicas || (w.replicas > 0 && len(s.Faults) == 0) {
 			s.Subject.Replicas = w.replicas // never fewer than the scenario's faults strike
 		}
@@ -124,15 +127,16 @@ func (t *soakTally) add(d harness.Trialled) error {
 	return err
 }
 
-// finish prints the bound: no alarm in n runs means fewer than 3/n with 95 % confidence.
-func (t *soakTally) finish() error {
+// finish prints the bound: no alarm in n runs means fewer than 3/n with 95 % confidence. err is what ended the runs early, if anything
+// did; after an alarm it is still said, but the alarm decides the exit code.
+func (t *soakTally) finish(err error) error {
 	bound := "–"
 	if t.runs > 0 && t.alarms == 0 {
 		bound = fmt.Sprintf("below %.2g a run, with 95 %% confidence", 3/float64(t.runs))
 	}
 	fmt.Fprintf(t.w, "\n%d runs, %d operations, %d alarms, %d inconclusive; rate of false alarms: %s\n", t.runs, t.operations, t.alarms, t.inconclusive, bound)
 	if t.alarms > 0 {
-		return exitWith(verdict.ExitViolated, errShown)
+		return exitWith(verdict.ExitViolated, cmp.Or(err, errShown))
 	}
-	return nil
+	return err
 }

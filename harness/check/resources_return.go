@@ -69,6 +69,11 @@ func heldLevels(of string, before, after evidence.Held) (list []Level) {
 			Level{of + "connections in use of pool " + name, then.Acquired, now.Acquired, then.Acquired},
 			Level{of + "connections of pool " + name, then.Open, now.Open, max(then.Open, now.Limit)})
 	}
+	if after.Redis.Limit > 0 {
+		then, now := before.Redis, after.Redis
+		opened += max(0, now.Open-then.Open)
+		list = append(list, Level{of + "connections to Redis", then.Open, now.Open, max(then.Open, now.Limit)})
+	}
 	for _, l := range []Level{
 		{of + "goroutines", before.Goroutines, after.Goroutines, before.Goroutines + spareGoroutines},
 		{of + "open files and sockets", before.Descriptors, after.Descriptors, before.Descriptors + opened + spareDescriptors},

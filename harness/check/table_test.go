@@ -286,6 +286,12 @@ var verdicts = []struct {
 	{"zombie-fenced", "nothing went stale", verdict.Inconclusive, raceOnce},
 
 	{"resources-return", "pools at their limit and nothing in use", verdict.Held, func(s *story) { s.holds(nil) }},
+	{"resources-return", "sockets of a Redis pool within its limit", verdict.Held, func(s *story) {
+		s.holds(func(h *evidence.Held) { h.Descriptors, h.Redis = 60, evidence.Pool{Open: 20, Limit: 20} })
+	}},
+	{"resources-return", "more connections to Redis than its pool may have", verdict.Violated, func(s *story) {
+		s.holds(func(h *evidence.Held) { h.Redis = evidence.Pool{Open: 21, Limit: 20} })
+	}},
 	{"resources-return", "a connection that nobody gives back", verdict.Violated, func(s *story) {
 		s.holds(func(h *evidence.Held) { h.Pools["store"] = evidence.Pool{Open: 12, Acquired: 1, Limit: 12} })
 	}},

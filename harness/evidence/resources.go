@@ -23,6 +23,7 @@ type Held struct {
 	Descriptors int64           `json:"descriptors"` // open files and sockets
 	Memory      int64           `json:"memory"`      // resident, in bytes
 	Pools       map[string]Pool `json:"pools,omitempty"`
+	Redis       Pool            `json:"redis,omitzero"` // connections to a store that has no database sessions
 }
 
 // Pool is one pool of database connections.
@@ -67,6 +68,8 @@ const (
 	metricOpen        = "db_pool_connections"
 	metricAcquired    = "db_pool_acquired"
 	metricLimit       = "db_pool_limit"
+	metricRedisOpen   = "redis_pool_connections"
+	metricRedisLimit  = "redis_pool_limit"
 )
 
 // sessionCounts leaves out connections without a name: they are not the servers'.
@@ -127,6 +130,10 @@ func (h *Held) add(s sample) {
 		pool.Acquired = n
 	case metricLimit:
 		pool.Limit = n
+	case metricRedisOpen:
+		h.Redis.Open = n
+	case metricRedisLimit:
+		h.Redis.Limit = n
 	}
 	if name != "" {
 		h.Pools[name] = pool

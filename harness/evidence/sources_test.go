@@ -193,13 +193,15 @@ process_resident_memory_bytes 3.1e+07
 db_pool_connections{pool="store"} 6
 db_pool_acquired{pool="store"} 1
 db_pool_limit{pool="store"} 8
+redis_pool_connections 3
+redis_pool_limit 20
 go_gc_duration_seconds{quantile="0.25"} NaN
 `)
 	got, err := ReadHeld(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Held{Goroutines: 17, Descriptors: 33, Memory: 31_000_000, Pools: map[string]Pool{"store": {Open: 6, Acquired: 1, Limit: 8}}}
+	want := Held{Goroutines: 17, Descriptors: 33, Memory: 31_000_000, Pools: map[string]Pool{"store": {Open: 6, Acquired: 1, Limit: 8}}, Redis: Pool{Open: 3, Limit: 20}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

@@ -33,12 +33,10 @@ func (c *ReadingInsertClaimer) ClaimOrRead(ctx context.Context, req *Request, au
 	if audit != nil && audit.ReplaySQL() != "" {
 		sql = claimOrReadSQL + ", audited AS (" + audit.ReplaySQL() + ")" + claimOrReadTailSQL
 	}
-	for range claimTries {
+	err = again(ctx, func() error {
 		claim, rec, err = c.claimOrRead(ctx, req, sql)
-		if !IsSerializationFailure(err) {
-			break
-		}
-	}
+		return err
+	})
 	return claim, rec, err
 }
 

@@ -24,33 +24,26 @@ VALUES ($1, $2, $3, $4, NOW() + $5::interval)
 RETURNING id, locked_at`
 )
 
-// serializableTries are many: the database watches pages of an index where rows are meant, so that claims of other keys make this one fail too,
-// and that says nothing about this key. The request's deadline ends them sooner.
-const serializableTries = 100
-
 // Claim implements Claimer. Service calls conflict with nobody, so there is nothing to look for.
 func (c *SerializableClaimer) Claim(ctx context.Context, req *Request) (claim *Claim, err error) {
 	if req.Scope.UserID == nil {
 		return c.InsertClaimer.Claim(ctx, req)
 	}
-	for range serializableTries {
-		claim = nil
-		err = pgx.BeginTxFunc(ctx, c.Pool, pgx.TxOptions{IsoLevel: pgx.Serializable}, func(tx pgx.Tx) error {
+	err = again(ctx, func() error {
+		return pgx.BeginTxFunc(ctx, c.Pool, pgx.TxOptions{IsoLevel: pgx.Serializable}, func(tx pgx.Tx) (err error) {
 			claim, err = lookAndInsert(ctx, tx, req)
 			return err
 		})
-		switch {
-		case err == nil:
-			return claim, nil
-		case hasCode(err, "23503"):
-			return nil, ErrScopeGone
-		case hasCode(err, "23505"):
-			return nil, nil // a rival was faster
-		case !IsSerializationFailure(err):
-			return nil, fmt.Errorf("claim key: %w", err)
-		}
+	})
+	switch {
+	case err == nil:
+		return claim, nil
+	case hasCode(err, "23503"):
+		return nil, ErrScopeGone
+	case hasCode(err, "23505"):
+		return nil, nil // a rival was faster
 	}
-	return nil, fmt.Errorf("claim key, %d times: %w", serializableTries, err)
+	return nil, fmt.Errorf("claim key: %w", err)
 }
 
 func lookAndInsert(ctx context.Context, tx pgx.Tx, req *Request) (*Claim, error) {

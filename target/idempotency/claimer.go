@@ -88,28 +88,22 @@ VALUES ($1, $2, $3, $4, NOW() + $5::interval)
 ON CONFLICT DO NOTHING
 RETURNING id, locked_at`
 
-// claimTries bounds the repetition of a claim or read that the database rolled back for its isolation level's sake.
-const claimTries = 5
-
 // Claim implements Claimer.
 func (c *InsertClaimer) Claim(ctx context.Context, req *Request) (*Claim, error) {
-	var err error
-	for range claimTries {
-		var claim Claim
-		err = c.Store.QueryRow(ctx, claimSQL, req.Key, req.Scope.UserID, req.Scope.Endpoint, req.Hash, req.Route.TTL).
+	var claim Claim
+	err := again(ctx, func() error {
+		return c.Store.QueryRow(ctx, claimSQL, req.Key, req.Scope.UserID, req.Scope.Endpoint, req.Hash, req.Route.TTL).
 			Scan(&claim.ID, &claim.LockedAt)
-		switch {
-		case err == nil:
-			return &claim, nil
-		case errors.Is(err, pgx.ErrNoRows):
-			return nil, nil
-		case hasCode(err, "23503"):
-			return nil, ErrScopeGone
-		case !IsSerializationFailure(err):
-			return nil, fmt.Errorf("claim key: %w", err)
-		}
+	})
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return nil, nil
+	case hasCode(err, "23503"):
+		return nil, ErrScopeGone
+	case err != nil:
+		return nil, fmt.Errorf("claim key: %w", err)
 	}
-	return nil, fmt.Errorf("claim key, %d times: %w", claimTries, err)
+	return &claim, nil
 }
 
 // readSQL is one snapshot: what is audited as a replay is what is replayed. The auditor's statement goes in between.
@@ -138,12 +132,10 @@ func (c *InsertClaimer) Read(ctx context.Context, req *Request, audit Auditor) (
 	if audit != nil && audit.ReplaySQL() != "" {
 		sql = readSQL + ", audited AS (" + audit.ReplaySQL() + ")" + readTailSQL
 	}
-	for range claimTries {
+	err = again(ctx, func() error {
 		rec, err = c.read(ctx, req, sql)
-		if !IsSerializationFailure(err) {
-			break
-		}
-	}
+		return err
+	})
 	return rec, err
 }
 

@@ -49,7 +49,11 @@ WHERE id = $1 AND locked_at = $2 AND status = 'in_flight'`
 // Fail implements Completer. After an ambiguous commit it waits for the row, which the business transaction holds until
 // it is decided, and then changes it only if that was a rollback.
 func (c *RowCompleter) Fail(ctx context.Context, claim *Claim, resp *Response) error {
-	if _, err := c.Store.Exec(ctx, failSQL, claim.ID, claim.LockedAt, resp.Status); err != nil {
+	err := again(ctx, func() error {
+		_, err := c.Store.Exec(ctx, failSQL, claim.ID, claim.LockedAt, resp.Status)
+		return err
+	})
+	if err != nil {
 		return fmt.Errorf("mark record %d failed: %w", claim.ID, err)
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/redis/go-redis/v9"
 )
 
 // healthy says that the process serves.
@@ -34,7 +35,18 @@ func (s *Server) newRegistry() *prometheus.Registry {
 	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	registerPool(reg, "orders", s.business)
 	registerPool(reg, "store", s.store)
+	if s.redis != nil {
+		registerRedis(reg, s.redis)
+	}
 	return reg
+}
+
+func registerRedis(reg *prometheus.Registry, client *redis.Client) {
+	open := prometheus.GaugeOpts{Name: "redis_pool_connections", Help: "Connections to Redis open or being opened."}
+	limit := prometheus.GaugeOpts{Name: "redis_pool_limit", Help: "Connections to Redis at most."}
+	reg.MustRegister(
+		prometheus.NewGaugeFunc(open, func() float64 { return float64(client.PoolStats().TotalConns) }),
+		prometheus.NewGaugeFunc(limit, func() float64 { return float64(client.Options().PoolSize) }))
 }
 
 // registerPool reads the pool when it is asked, not before: there is nothing to keep up to date.

@@ -2,6 +2,7 @@ package orderserver_test
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -47,6 +48,28 @@ func TestDuplicatesOverTwoReplicasExecuteOnceAtEveryIsolationLevel(t *testing.T)
 			r.wantConserved()
 		})
 	}
+}
+
+// Under SERIALIZABLE nearly everything that happens at once rolls something back. None of it is an outage of the store.
+func TestRivalsThatRollEachOtherBackLeaveNoRecordInFlight(t *testing.T) {
+	r := newRig(t)
+	serializable := func(c *orderserver.Config) { c.Isolation = "serializable" }
+	a, b := r.serve(serializable), r.serve(serializable)
+	var wg sync.WaitGroup
+	for i := range 24 {
+		c := call{keys: newKey(), token: r.seed.Users[i%usersOfRig].Token}
+		wg.Go(func() { r.storm(4, c, a, b) })
+	}
+	wg.Wait()
+	if n := r.count(`SELECT count(*) FROM idempotency_keys WHERE status = 'in_flight'`); n != 0 {
+		t.Errorf("%d records are in flight, and nobody works on them", n)
+	}
+	for _, said := range []string{"store unavailable", "record left in flight"} {
+		if strings.Contains(r.log.String(), said) {
+			t.Errorf("the log says %q", said)
+		}
+	}
+	r.wantConserved()
 }
 
 func TestOrdersOfOneUserUnderDifferentKeysAllStand(t *testing.T) {

@@ -29,6 +29,7 @@ type playing struct {
 	turn     int    // the actor that was released last
 	events   Moment // what has happened since the last moment
 	seen     int    // counts changes
+	behind   behind // what was found blocked, and still is
 }
 
 // lane is one actor's part of a schedule.
@@ -159,6 +160,7 @@ func (p *playing) withdraw(h *holding) pgwire.Verb {
 	defer p.mu.Unlock()
 	l := p.lanes[h.step.Actor]
 	l.held = without(l.held, h)
+	p.behind.forget()
 	p.doubt(p.scenario.Actors[h.step.Actor].Name + "'s server did not wait for its statement, and hung up")
 	p.touch()
 	return p.gone
@@ -185,6 +187,7 @@ func (p *playing) ended(w wire, step *pgwire.Step, outcome pgwire.Outcome) <-cha
 		return passing
 	}
 	delete(p.known, step)
+	p.behind.ended(h, outcome)
 	l := p.lanes[h.step.Actor]
 	l.sent = without(l.sent, h)
 	p.events.Ended = append(p.events.Ended, schedule.Ended{
@@ -229,6 +232,9 @@ func (p *playing) releaseBy(step schedule.Step, action pgwire.Action) error {
 	h := l.held[at]
 	l.held = slices.Delete(l.held, at, at+1)
 	l.sent, p.turn = append(l.sent, h), step.Actor
+	if action != (pgwire.Action{}) {
+		p.behind.forget()
+	}
 	action.SplitSync = h.split
 	p.sessions[h.wire].entered(h.raw, h.step.Footprint)
 	h.release <- action

@@ -76,12 +76,11 @@ func (p *playing) awaitStanding(ctx context.Context, actor int) error {
 
 // wait is one Settle.
 type wait struct {
-	p       *playing
-	since   time.Time // of the last change
-	seen    int
-	sure    int // how often everything that waits was found blocked without a change in between
-	blocked []schedule.Blocked
-	timer   *time.Timer
+	p     *playing
+	since time.Time // of the last change
+	seen  int
+	sure  int // how often everything that waits was found blocked without a change in between
+	timer *time.Timer
 }
 
 func (w *wait) pause(ctx context.Context) error {
@@ -118,16 +117,18 @@ func (w *wait) once(ctx context.Context) (Moment, bool, error) {
 	case len(st.waiting) == 0:
 		m, ok := w.p.stand(st, nil)
 		return m, ok, nil
-	case still < late:
+	}
+	blocked, known := w.p.stillBlocked(st.waiting)
+	if !known && still < late {
 		return Moment{}, false, nil
 	}
-	if err := w.ask(ctx, st); err != nil {
-		return Moment{}, false, err
+	if !known {
+		var err error
+		if blocked, err = w.ask(ctx, st); err != nil || blocked == nil {
+			return Moment{}, false, err
+		}
 	}
-	if w.sure < 2 {
-		return Moment{}, false, nil
-	}
-	m, ok := w.p.stand(st, w.blocked)
+	m, ok := w.p.stand(st, blocked)
 	return m, ok, nil
 }
 
@@ -142,26 +143,30 @@ func (p *playing) stand(st standing, blocked []schedule.Blocked) (Moment, bool) 
 	return Moment{}, false
 }
 
-// ask finds out who blocks what waits.
-func (w *wait) ask(ctx context.Context, st standing) error {
+// ask finds out who blocks what waits; nil until all of it was found blocked twice without a change in between.
+func (w *wait) ask(ctx context.Context, st standing) ([]schedule.Blocked, error) {
 	pids := make([]int32, len(st.waiting))
 	for i, h := range st.waiting {
 		pids[i] = h.pid
 	}
 	by, err := w.p.stage.watcher.blockers(ctx, pids)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	w.blocked = w.blocked[:0]
+	var blocked []schedule.Blocked
 	for _, h := range st.waiting {
 		if len(by[h.pid]) == 0 {
 			w.sure = 0
-			return nil
+			return nil, nil
 		}
-		w.blocked = append(w.blocked, schedule.Blocked{Step: h.step, On: w.p.owners(by[h.pid])})
+		blocked = append(blocked, schedule.Blocked{Step: h.step, On: w.p.owners(by[h.pid])})
 	}
 	w.sure++
-	return nil
+	if w.sure < 2 {
+		return nil, nil
+	}
+	w.p.foundBlocked(st, blocked)
+	return blocked, nil
 }
 
 // owners are the actors whose backends these are.

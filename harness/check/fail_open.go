@@ -14,14 +14,13 @@ var failOpen = Invariant{
 	judge: func(ix *index, s *sheet) {
 		s.skipped = "no tier 2 attempt lay inside a total outage of the key store alone"
 		var blocked []*attempt
-		var proceeded, failsAnyway bool
+		proceeded := false
 		for _, sc := range ix.scopes {
 			if sc.key == "" || sc.user <= 0 || !sc.protected(contract.TierOpen) || sc.off {
 				continue
 			}
 			for i := range sc.attempts {
 				a := &sc.attempts[i]
-				failsAnyway = failsAnyway || (a.answer == contract.AnswerFailed && ix.calm(a))
 				w := ix.outageOver(a)
 				if w == nil || ix.databaseOut(a) || !a.returned() {
 					continue
@@ -37,9 +36,26 @@ var failOpen = Invariant{
 			}
 		}
 		if !proceeded {
-			ix.judgeBlocked(blocked, failsAnyway, s)
+			ix.judgeBlocked(blocked, s)
 		}
 	},
+}
+
+// failsAnyway says that requests failed for a reason that is not the key store: while nothing was struck; or on tier 1, where a request that
+// lacks only its store is told so.
+func (ix *index) failsAnyway() bool {
+	for _, sc := range ix.scopes {
+		if sc.key == "" || sc.user <= 0 || sc.route == nil || sc.off {
+			continue
+		}
+		for i := range sc.attempts {
+			a := &sc.attempts[i]
+			if a.answer == contract.AnswerFailed && (ix.calm(a) || sc.protected(contract.TierClosed) && ix.outageOver(a) != nil) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // databaseOut says whether the handlers' own database was struck too while the attempt ran: then it may fail for that.
@@ -66,13 +82,13 @@ func (ix *index) calm(a *attempt) bool {
 
 // judgeBlocked judges an outage in which nothing succeeded: one success is wanted at least, for single failures have other reasons. A
 // server that fails without any outage too, such as by its deadline on a busy machine, proves nothing. A refusal is a violation already.
-func (ix *index) judgeBlocked(blocked []*attempt, failsAnyway bool, s *sheet) {
+func (ix *index) judgeBlocked(blocked []*attempt, s *sheet) {
 	if len(blocked) == 0 || s.count > 0 {
 		return
 	}
 	text := fmt.Sprintf("None of %d tier 2 requests proceeded while the key store was out.", len(blocked))
-	if failsAnyway {
-		s.doubt = text + " They fail at times without any outage too, so this does not show why."
+	if ix.failsAnyway() {
+		s.doubt = text + " Others failed that did not lack their store, so this does not show why."
 		return
 	}
 	v := blocked[0].op.scope.violation(text, blocked[:min(len(blocked), maxRefs)]...)

@@ -232,6 +232,11 @@ var verdicts = []struct {
 		s.ask(s.op(k1, 4, "checkout", "a"), 10, 20, contract.AnswerFailed)
 		s.ask(s.op(k1, 5, "checkout", "a"), 5300, 5400, contract.AnswerFailed)
 	}},
+	{"fail-open", "tier 1 fails too, for another reason than its store", verdict.Inconclusive, func(s *story) {
+		s.fault("store of all replicas", 0, 100)
+		s.ask(s.op(k1, 4, "checkout", "a"), 10, 20, contract.AnswerFailed)
+		s.ask(s.order(k1, "a"), 10, 20, contract.AnswerFailed)
+	}},
 	{"fail-open", "both databases were out", verdict.Inconclusive, func(s *story) {
 		s.fault("both of all replicas", 0, 100)
 		s.ask(s.op(k1, 4, "checkout", "a"), 10, 20, contract.AnswerFailed)

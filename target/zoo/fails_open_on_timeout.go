@@ -16,7 +16,7 @@ var failsOpenOnTimeout = Variant{
 	Story: "A store that refuses connections is an outage, and orders stop. A store that is slow is only slow: the claim gets a " +
 		"time-out of its own, and when that passes the order goes on without it.",
 	Seen:      "ikyriak/IdempotentAPI#23: time-outs of the distributed cache let one key execute more than once",
-	Invariant: "fail-closed",
+	Invariant: "nothing-unclaimed",
 	Scenario:  "store-outage",
 	Explore:   &Exploration{Faults: []string{"hang"}, Invariant: "nothing-unclaimed"},
 	Parts: func(p idempotency.Parts) idempotency.Parts {

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/idemstorm/idemstorm/harness/explore/lab"
 )
@@ -33,9 +34,12 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
+// patience is longer than a busy machine keeps a server from its next statement. The bundled server never sleeps between two.
+const patience = 20 * time.Second
+
 func open(t testing.TB, o lab.Options) *lab.Lab {
 	t.Helper()
-	o.Exe, o.Dir = binary, t.TempDir()
+	o.Exe, o.Dir, o.Quiet = binary, t.TempDir(), patience
 	l, err := lab.Open(context.Background(), o)
 	if err != nil {
 		t.Fatal(err)

@@ -83,7 +83,7 @@ var everything = schedule.Footprint{All: true}
 
 func (c Catalog) footprint(s statement) schedule.Footprint {
 	switch s.verb {
-	case nothing, begins:
+	case nothing, begins, marks:
 		return schedule.Footprint{}
 	case opaque, ends:
 		return everything
@@ -105,7 +105,7 @@ func (c Catalog) read(s statement) schedule.Footprint {
 	}
 	for _, name := range s.mentions {
 		plain, known := c.plain[name]
-		if known && !plain || strings.HasPrefix(name, "pg_") || name == "information_schema" {
+		if known && !plain || strings.HasPrefix(name, "pg_") && !slices.Contains(transactionLocks, name) || name == "information_schema" {
 			return everything
 		}
 		if known {
@@ -121,7 +121,7 @@ func (c Catalog) read(s statement) schedule.Footprint {
 // written is what a write to a table touches; seen ends cycles of foreign keys.
 func (c Catalog) written(table string, changes bool, seen []string) schedule.Footprint {
 	f := schedule.Writing(table)
-	if isSequence(table) {
+	if isSequence(table) || table == advisoryLocks {
 		return f
 	}
 	if !c.plain[table] {
@@ -144,6 +144,10 @@ func (c Catalog) written(table string, changes bool, seen []string) schedule.Foo
 }
 
 func isSequence(name string) bool { return strings.HasPrefix(name, sequencePrefix) }
+
+// advisoryLocks stands for all advisory locks of transactions together: whose argument is which is not known. Those of sessions
+// outlive what is known of a transaction, and stay opaque.
+const advisoryLocks = "advisory locks"
 
 // sequencePrefix tells a sequence from a table of the same name.
 const sequencePrefix = "sequence "

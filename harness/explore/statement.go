@@ -9,6 +9,7 @@ const (
 	opaque   verb = iota // not understood
 	nothing              // an empty statement, as pools send to see whether a connection lives
 	begins               // a transaction of the session's own isolation level
+	marks                // a savepoint, made or given up: the transaction's writes and locks stay
 	ends                 // COMMIT or ROLLBACK of the whole transaction
 	queries              // SELECT and VALUES without locks, with or without a table
 	inserts              // INSERT
@@ -42,6 +43,8 @@ func understand(sql string) statement {
 	switch {
 	case ts[0].is("begin", "start"):
 		return beginning(ts)
+	case ts[0].is("savepoint", "release"):
+		return statement{verb: marks}
 	case ts[0].is("commit", "end", "rollback", "abort"):
 		return ending(ts)
 	case ts[0].is("select", "insert", "update", "delete", "with", "values"):
@@ -154,6 +157,11 @@ func (r *reader) at(i int) bool {
 		return true
 	case t.is("nextval") && r.token(i+1).is("("):
 		return r.sequence(r.token(i + 2))
+	case t.is("set_config") && r.token(i+1).is("("):
+		return slices.Contains(patient, r.token(i+2).text)
+	case t.is(transactionLocks...) && r.token(i+1).is("("):
+		r.found.writes, r.update = append(r.found.writes, advisoryLocks), true
+		return true
 	case r.token(i+1).is("(") && !before.is("into", "update", "from", "join"):
 		return slices.Contains(harmless, t.text) || r.isName(i)
 	}
@@ -174,6 +182,12 @@ func (r *reader) sequence(name token) bool {
 	r.update = true
 	return true
 }
+
+// transactionLocks are functions that take an advisory lock until the transaction ends.
+var transactionLocks = []string{"pg_advisory_xact_lock", "pg_try_advisory_xact_lock"}
+
+// patient are settings that end a wait, and change neither what a statement means nor what it touches.
+var patient = []string{"lock_timeout", "statement_timeout", "idle_in_transaction_session_timeout"}
 
 // tables takes in the table names from i on, separated by commas. A subquery is walked over like everything else.
 func (r *reader) tables(i int, write bool) bool {
@@ -240,7 +254,7 @@ var harmless = []string{
 	"order", "over", "partition", "returning", "row", "select", "set", "some", "then", "union", "using", "values", "when", "where",
 	"bigint", "char", "int", "integer", "numeric", "smallint", "text", "timestamp", "timestamptz", "uuid", "varchar",
 	"abs", "age", "array_agg", "array_length", "avg", "bool_and", "bool_or", "cardinality", "ceil", "clock_timestamp", "coalesce",
-	"concat", "count", "date_trunc", "encode", "floor", "gen_random_uuid", "generate_series", "greatest", "hashtext", "json_agg",
+	"concat", "concat_ws", "count", "date_trunc", "encode", "floor", "gen_random_uuid", "generate_series", "greatest", "hashtext", "hashtextextended", "json_agg",
 	"json_build_object", "jsonb_agg", "jsonb_build_object", "least", "length", "lower", "lpad", "make_interval", "max", "md5", "min",
 	"now", "nullif", "octet_length", "replace", "round", "row_number", "row_to_json", "sha256", "statement_timestamp", "string_agg",
 	"substr", "sum", "to_char", "to_json", "to_jsonb", "transaction_timestamp", "trunc", "unnest", "upper",

@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -301,8 +300,10 @@ func (l *Lab) Reducible() (ok bool, why string) {
 		return false, err.Error()
 	case l.opts.Shared:
 		return false, "requests that share a process may meet in its memory"
-	case !slices.Contains([]string{"", "insert-first", "insert-or-read"}, l.opts.Strategy):
-		return false, "the claims of strategy " + l.opts.Strategy + " are locks, or a snapshot, and not rows alone"
+	case l.opts.Strategy == "redis":
+		return false, "requests meet in Redis, which is not seen"
+	case l.opts.Strategy == "serializable":
+		return false, "a claim's snapshot sees all tables at once"
 	case l.opts.Isolation != "" && l.opts.Isolation != "read committed":
 		return false, "under " + l.opts.Isolation + " a snapshot sees all tables at once"
 	case route.charges:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/idemstorm/idemstorm/harness/contract"
 	"github.com/idemstorm/idemstorm/harness/explore"
 	"github.com/idemstorm/idemstorm/harness/explore/lab"
 	"github.com/idemstorm/idemstorm/harness/schedule"
@@ -57,6 +58,39 @@ func TestTheReferenceIsCleanAndReductionChangesNothing(t *testing.T) {
 	}
 	if few.Schedules*4 > all.Schedules {
 		t.Errorf("%d schedules of %d are no reduction", few.Schedules, all.Schedules)
+	}
+}
+
+// Serializable claims roll each other back over and over: the preemptions are bounded. Redis is not seen from the database, and refused.
+func TestEveryStrategyThatClaimsInTheDatabaseIsClean(t *testing.T) {
+	t.Parallel()
+	for _, strategy := range contract.Strategies[1:] {
+		t.Run(strategy.Name, func(t *testing.T) {
+			o := reduced
+			if strategy.Name == "serializable" || strategy.Name == "row-lock" {
+				o.Preemptions = 2
+			}
+			options := lab.Options{Strategy: strategy.Name}
+			if strategy.Redis {
+				options.Exe, options.Dir = binary, t.TempDir()
+				if l, err := lab.Open(t.Context(), options); err == nil || l != nil {
+					t.Fatal("a claim outside the database was taken for one that can be explored")
+				}
+				return
+			}
+			clean(t, search(t, open(t, options), o))
+		})
+	}
+}
+
+func TestReductionChangesNothingWhereAClaimIsALock(t *testing.T) {
+	t.Parallel()
+	l := open(t, lab.Options{Strategy: "in-transaction"})
+	few, all := search(t, l, reduced), search(t, l, everything)
+	clean(t, few)
+	clean(t, all)
+	if diff := cmp.Diff(outcomes(all), outcomes(few)); diff != "" || few.Schedules >= all.Schedules {
+		t.Errorf("%d schedules of %d; outcomes (- all, + reduced):\n%s", few.Schedules, all.Schedules, diff)
 	}
 }
 

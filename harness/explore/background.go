@@ -126,9 +126,16 @@ func (s *session) closed(step *pgwire.Step) bool {
 	return false
 }
 
-// mayRace tells what is not understood and may run a program in the database, or several statements. To sleep there is no race.
+// indivisible are functions that do one thing, between whose parts nobody can come: to sleep, to take an advisory lock or give it back.
+var indivisible = []string{
+	"pg_advisory_lock", "pg_advisory_unlock", "pg_advisory_unlock_all", "pg_advisory_xact_lock", "pg_sleep", "pg_try_advisory_lock",
+	"pg_try_advisory_xact_lock",
+}
+
+// mayRace tells what is not understood and may run a program in the database, or several statements.
 func mayRace(ts []token) bool {
-	if len(ts) > 1 && ts[0].is("select") && ts[1].is("pg_sleep") && !slices.ContainsFunc(ts, func(t token) bool { return t.is(";", ",", "from") }) {
+	if len(ts) > 3 && ts[0].is("select") && ts[1].is(indivisible...) && ts[2].is("(") &&
+		!slices.ContainsFunc(ts[3:], func(t token) bool { return t.is(";", "(", "from") }) {
 		return false
 	}
 	return ts[0].is("select", "with", "insert", "update", "delete", "merge", "call", "do") ||

@@ -60,7 +60,11 @@ func TestOnlyARaceInsideOneSimpleMessageIsReportedAsClosed(t *testing.T) {
 		"SET search_path = shop":                                    false,
 		"INSERT INTO orders SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM orders WHERE id = 1)":  true,
 		"WITH new AS (INSERT INTO a (id) SELECT id FROM b RETURNING id) SELECT id FROM new": true,
-		"SELECT place_order(1)": true,
+		"SELECT place_order(1)":                                     true,
+		"SELECT pg_advisory_unlock_all()":                           false,
+		"SELECT pg_try_advisory_lock(1, 2)":                         false,
+		"SELECT pg_advisory_unlock(place_order(1))":                 true,
+		"SELECT pg_advisory_lock(1), place_order(1)":                true,
 		"SELECT id FROM orders; INSERT INTO orders (id) VALUES (1)": true,
 		"DO 'BEGIN PERFORM place_order(1); END'":                    true,
 	} {

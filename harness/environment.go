@@ -35,8 +35,8 @@ func Version() string {
 	return version
 }
 
-// environment says what a reader needs in order to compare this run with another.
-func environment(ctx context.Context, dsn string) ([]verdict.Fact, error) {
+// Environment says what a reader needs in order to compare what was measured here, on the database behind dsn, with another.
+func Environment(ctx context.Context, dsn string) ([]verdict.Fact, error) {
 	facts := []verdict.Fact{
 		{Name: "go", Value: runtime.Version()},
 		{Name: "cpu", Value: fmt.Sprintf("%s × %d", cpuModel(), runtime.NumCPU())},

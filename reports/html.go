@@ -48,10 +48,13 @@ type sheet struct {
 }
 
 // newSheet allows the one style by its hash, so that markup that slipped through could not even be styled.
-func newSheet(title string) sheet {
-	hash := sha256.Sum256([]byte(stylesheet))
+func newSheet(title string) sheet { return styledSheet(title, stylesheet) }
+
+// styledSheet is a page with another style.
+func styledSheet(title string, style template.CSS) sheet {
+	hash := sha256.Sum256([]byte(style))
 	return sheet{
-		Title: title, Style: stylesheet,
+		Title: title, Style: style,
 		Policy: "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(hash[:]) + "'; img-src data:; base-uri 'none'; form-action 'none'",
 	}
 }

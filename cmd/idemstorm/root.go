@@ -44,7 +44,9 @@ func newRootCommand() *cobra.Command {
 	root.AddCommand(
 		newRunCommand(),
 		newExploreCommand(),
+		newBenchCommand(),
 		newCheckCommand(),
+		newCompareCommand(),
 		newReportCommand(),
 		newScenariosCommand(),
 		newZooCommand(),

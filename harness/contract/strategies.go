@@ -12,7 +12,8 @@ type Claims struct {
 type Strategy struct {
 	Name   string
 	Claims Claims
-	Redis  bool // it needs one
+	Redis  bool   // it needs one
+	Weaker string // what it promises less than the others, in one sentence; "" for nothing
 }
 
 // Strategies are all of them; the first is what the server does when it is told nothing.
@@ -23,7 +24,10 @@ var Strategies = []Strategy{
 	{Name: "row-lock", Claims: Claims{EndWithWorker: true}},
 	{Name: "advisory-lock", Claims: Claims{EndWithWorker: true, HideBody: true}},
 	{Name: "serializable"},
-	{Name: "redis", Claims: Claims{EndWithWorker: true}, Redis: true},
+	{
+		Name: "redis", Claims: Claims{EndWithWorker: true}, Redis: true,
+		Weaker: "Redis decides, and may forget: after its crash, or when a claim outlives its lock, two workers execute at once, and only PostgreSQL's constraint keeps the second from committing",
+	},
 }
 
 // FindStrategy finds a strategy by its name; "" is the first.

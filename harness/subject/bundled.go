@@ -19,7 +19,8 @@ type Bundled struct {
 	Spec       Spec
 	Dir        string // takes logs and address files
 	AdminToken string
-	Redis      string // host:port of a redis for it; "" for none
+	Redis      string   // host:port of a redis for it; "" for none
+	Env        []string // of the servers, as NAME=value, beside what the rest says
 }
 
 // Seed asks for users that a run can spend.
@@ -75,13 +76,13 @@ func (b Bundled) Replica(n int, paths Paths) *Replica {
 		return Command{
 			Path: b.Exe,
 			Args: b.args(spec, addr, addrFile),
-			Env: []string{
+			Env: append([]string{
 				"DATABASE_URL=" + paths.Database,
 				"IDEMPOTENCY_DATABASE_URL=" + paths.Store,
 				"PAYMENT_PROVIDER_URL=" + paths.Provider,
 				"ADMIN_TOKEN=" + b.AdminToken,
 				"IDEMSTORM_REDIS_ADDR=" + b.Redis,
-			},
+			}, b.Env...),
 			Log: b.LogPath(n),
 		}
 	})

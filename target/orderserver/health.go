@@ -59,6 +59,7 @@ func registerPool(reg *prometheus.Registry, name string, pool *pgxpool.Pool) {
 		{"db_pool_limit", "Connections at most.", func(s *pgxpool.Stat) float64 { return float64(s.MaxConns()) }},
 		{"db_pool_acquired", "Connections in use.", func(s *pgxpool.Stat) float64 { return float64(s.AcquiredConns()) }},
 		{"db_pool_waits", "Acquisitions that had to wait.", func(s *pgxpool.Stat) float64 { return float64(s.EmptyAcquireCount()) }},
+		{"db_pool_wait_seconds", "Time that acquisitions waited.", func(s *pgxpool.Stat) float64 { return s.EmptyAcquireWaitTime().Seconds() }},
 	} {
 		opts := prometheus.GaugeOpts{Name: g.name, Help: g.help, ConstLabels: prometheus.Labels{"pool": name}}
 		reg.MustRegister(prometheus.NewGaugeFunc(opts, func() float64 { return g.value(pool.Stat()) }))

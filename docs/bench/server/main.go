@@ -38,7 +38,7 @@ type bench struct {
 func main() {
 	var b bench
 	flag.StringVar(&b.exe, "exe", "bin/idemstorm", "the program that serves")
-	flag.StringVar(&b.script, "script", "docs/bench/server/order.sql", "pgbench script of the same SQL")
+	flag.StringVar(&b.script, "script", "harness/bench/claim/order.sql", "pgbench script of the same SQL")
 	flag.IntVar(&b.rounds, "rounds", 7, "rounds, each pgbench, server, pgbench")
 	flag.IntVar(&b.clients, "clients", 32, "clients on either side")
 	flag.IntVar(&b.seconds, "seconds", 5, "length of one measurement")

@@ -1,0 +1,14 @@
+package main
+
+import "github.com/spf13/cobra"
+
+func newBenchCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "bench",
+		Short: "Measure what at-most-once costs",
+		Long: `Bench measures with repeated, interleaved runs, and says of a difference only what is outside the noise that the same run shows.
+What this project's own parts cost against their peers, the scripts under docs/bench measure.`,
+	}
+	cmd.AddCommand(newBenchClaimCommand())
+	return cmd
+}

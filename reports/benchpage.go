@@ -121,7 +121,7 @@ func percentilePlot(width float64, lines []latency.Summary, classes []string) cu
 
 // speedPlot is throughput against latency: one line a series, one point a number of clients.
 type speedPlot struct {
-	Title        string
+	Title, Time  string
 	Wide, Narrow speedDrawing
 }
 
@@ -145,8 +145,12 @@ func speedPlots(r bench.Result) (out []speedPlot) {
 		}
 		seen[s] = true
 		title := fmt.Sprintf("%s, handler %v, synchronous_commit %s", plural(int64(s.Duplicates), "request a key", "requests a key"), s.Handler, s.SyncCommit)
-		if found := speedsOf(r, s); len(found) > 0 {
-			out = append(out, speedPlot{title, drawSpeeds(wideWidth, found), drawSpeeds(narrowWidth, found)})
+		for _, name := range []string{"p99", "p90", "p50"} { // the farthest that every cell has the samples for
+			m, _ := bench.FindMetric("winner-" + name + "-ns")
+			if found, whole := speedsOf(r, s, m); whole {
+				out = append(out, speedPlot{title, name, drawSpeeds(wideWidth, found), drawSpeeds(narrowWidth, found)})
+				break
+			}
 		}
 	}
 	return out
@@ -156,24 +160,29 @@ func speedPlots(r bench.Result) (out []speedPlot) {
 type speed struct {
 	class, tip string
 	keys       float64
-	p99        time.Duration
+	slow       time.Duration
 }
 
-func speedsOf(r bench.Result, s bench.Setting) (out []speed) {
+// speedsOf are the cells of a setting, whatever the clients; whole says that there are some, and that each has the metric.
+func speedsOf(r bench.Result, s bench.Setting, m bench.Metric) (out []speed, whole bool) {
 	for _, series := range r.Grid.Series() {
 		for _, clients := range r.Grid.Clients {
 			c := bench.Cell{Series: series, Setting: s}
 			if c.Clients = clients; series == bench.Floor || series == bench.Unprotected {
 				c.Duplicates = 1
 			}
-			keys, p99 := r.Figure(c, bench.Throughput), r.Figure(c, bench.WinnerP99)
-			if keys.Runs > 0 && p99.Runs > 0 {
-				tip := fmt.Sprintf("%s, %d clients: %s keys/s, winner p99 %s", series, clients, rateText(keys.Value), nanosText(p99.Value))
-				out = append(out, speed{seriesClass(r.Grid, series), tip, keys.Value, time.Duration(p99.Value)})
+			keys, slow := r.Figure(c, bench.Throughput), r.Figure(c, m)
+			switch {
+			case keys.Runs == 0:
+				continue
+			case slow.Runs == 0:
+				return nil, false
 			}
+			tip := fmt.Sprintf("%s, %d clients: %s keys/s, %s %s", series, clients, rateText(keys.Value), m.Name, nanosText(slow.Value))
+			out = append(out, speed{seriesClass(r.Grid, series), tip, keys.Value, time.Duration(slow.Value)})
 		}
 	}
-	return out
+	return out, len(out) > 0
 }
 
 func drawSpeeds(width float64, all []speed) (d speedDrawing) {
@@ -181,7 +190,7 @@ func drawSpeeds(width float64, all []speed) (d speedDrawing) {
 	var most float64
 	var values []time.Duration
 	for _, s := range all {
-		most, values = max(most, s.keys), append(values, s.p99)
+		most, values = max(most, s.keys), append(values, s.slow)
 	}
 	y := newLogAxis(values, float64(d.Bottom), float64(d.Top))
 	step := roundStep(most, int(width/160))
@@ -193,7 +202,7 @@ func drawSpeeds(width float64, all []speed) (d speedDrawing) {
 	}
 	lines := map[string]*strings.Builder{}
 	for _, s := range all {
-		at := speedPoint{x(s.keys), px(y.at(s.p99)), s.class, s.tip}
+		at := speedPoint{x(s.keys), px(y.at(s.slow)), s.class, s.tip}
 		d.Points = append(d.Points, at)
 		if lines[s.class] == nil {
 			lines[s.class] = &strings.Builder{}

@@ -77,7 +77,7 @@ func (b *Bench) pgbench(ctx context.Context, db *database, c bench.Cell, dir, sc
 	if err != nil {
 		return err
 	}
-	seconds := int(math.Ceil((b.Warm + b.Measure + c.Handler).Seconds()))
+	seconds := 1 + int(math.Ceil((b.Warm + b.Measure + 2*c.Handler).Seconds())) // whole ones are all that pgbench takes
 	cmd := exec.CommandContext(ctx, path, "-n", "-M", "prepared", "-c", strconv.Itoa(c.Clients), "-j", strconv.Itoa(min(c.Clients, 2)),
 		"-T", strconv.Itoa(seconds), "-l", "--log-prefix", filepath.Join(dir, "times"), "-f", script)
 	cmd.Env = append(cmd.Environ(), env...)
@@ -106,22 +106,21 @@ func (b *Bench) readFloor(dir string, c bench.Cell) (m bench.Measurement, err er
 	if err != nil {
 		return m, err
 	}
-	var set latency.Set
-	record := set.Recorder()
 	from, until := int64(math.MaxInt64), int64(0)
 	for _, t := range all {
 		from, until = min(from, t.ended), max(until, t.ended)
 	}
-	from += int64(b.Warm)
+	if from += int64(b.Warm); from >= until {
+		return m, fmt.Errorf("pgbench ended %d transactions, and none after its warm-up of %v; give it longer (--duration)", len(all), b.Warm)
+	}
+	var set latency.Set
+	record := set.Recorder()
 	m.Cell = c
 	for _, t := range all {
 		if t.ended > from {
 			m.Keys++
 			record.Record(series(c, bench.Winner), t.took)
 		}
-	}
-	if m.Keys == 0 {
-		return m, fmt.Errorf("pgbench ended no transaction after %v; give it longer (--duration)", b.Warm)
 	}
 	record.Flush()
 	m.Requests = m.Keys

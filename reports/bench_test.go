@@ -21,6 +21,7 @@ func sampleBench() bench.Result {
 		Schema: bench.Schema, Kind: "claim", Tool: "test", Seed: 7, Runs: 8, Pool: 32, Took: time.Minute,
 		Environment: []verdict.Fact{{Name: "cpu", Value: "Some CPU × 2"}},
 		LeftOut:     []bench.LeftOut{{Series: "row-lock", Why: "<script>alert(1)</script>"}},
+		Notes:       []string{"redis promises less: it forgets"},
 		RoundTrips:  []bench.RoundTrips{{Series: "insert-first", Winner: 5, Replay: 3}, {Series: "redis", Winner: 6, Replay: 4}},
 		Grid: bench.Grid{
 			Strategies: []string{"insert-first", "redis"}, Clients: []int{8, 32}, Duplicates: []int{2}, Handler: []time.Duration{0}, SyncCommit: []string{"on"}, Floor: true,
@@ -58,7 +59,9 @@ func sampleMeasurement(c bench.Cell, run, place int, all *latency.Set) bench.Mea
 	}
 	record.Flush()
 	all.Merge(one)
-	times := func(role bench.Role) bench.Times { return bench.TimesOf(one.Summary(latency.Series{Group: string(role)})) }
+	times := func(role bench.Role) bench.Times {
+		return bench.TimesOf(one.Summary(latency.Series{Group: string(role)}))
+	}
 	return bench.Measurement{
 		Cell: c, Run: run, Place: place, Keys: 400, Requests: 800, KeysPerSecond: 40 * float64(c.Clients) / slow, ReplaysPerSecond: 3000 / slow,
 		Winner: times(bench.Winner), Loser: times(bench.Loser), Replay: times(bench.Replay), PerRequest: bench.PerRequest{WAL: &wal},

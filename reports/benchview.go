@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/idemstorm/idemstorm/harness/bench"
-	"github.com/idemstorm/idemstorm/harness/contract"
 )
 
 // benchSetting is one setting of a benchmark as every format shows it.
@@ -184,13 +183,8 @@ func benchNotes(r bench.Result) (out []string) {
 	for _, l := range r.LeftOut {
 		out = append(out, "Left out: "+l.Series+": "+l.Why+".")
 	}
-	for _, name := range r.Grid.Strategies {
-		if s, _ := contract.FindStrategy(name); s.Weaker != "" {
-			out = append(out, name+" promises less: "+s.Weaker+".")
-		}
-	}
 	for _, n := range r.Notes {
-		out = append(out, capital(n)+".")
+		out = append(out, n+".")
 	}
 	return out
 }

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"time"
 
 	"github.com/idemstorm/idemstorm/harness/bench"
@@ -101,6 +102,7 @@ func Run(ctx context.Context, o Options) (result bench.Result, err error) {
 
 // inside does everything between the making of a folder and its end.
 func (b *Bench) inside(ctx context.Context, dir string) (err error) {
+	b.noteLoad()
 	if err := b.leaveOut(); err != nil {
 		return err
 	}
@@ -121,6 +123,19 @@ func (b *Bench) inside(ctx context.Context, dir string) (err error) {
 	return b.rounds(ctx)
 }
 
+// noteLoad says so when others use the machine: then the noise is theirs. Only Linux tells.
+func (b *Bench) noteLoad() {
+	data, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return
+	}
+	var load float64
+	if _, err := fmt.Sscan(string(data), &load); err == nil && load > float64(runtime.NumCPU()) {
+		b.result.Notes = append(b.result.Notes, fmt.Sprintf(
+			"The machine was busy before it began: a load of %.1f on %d CPUs; expect wide intervals, and quote no rate", load, runtime.NumCPU()))
+	}
+}
+
 // leaveOut takes out of the grid what this machine has no program for, and says so.
 func (b *Bench) leaveOut() error {
 	out := func(series string, why error) {
@@ -135,6 +150,9 @@ func (b *Bench) leaveOut() error {
 			continue
 		}
 		kept = append(kept, name)
+		if strategy.Weaker != "" {
+			b.result.Notes = append(b.result.Notes, name+" promises less: "+strategy.Weaker)
+		}
 	}
 	if b.Grid.Strategies = kept; len(kept) == 0 {
 		return fmt.Errorf("%w: of the strategies none can run here: %w", ErrUnreachable, subject.ErrNoRedis)

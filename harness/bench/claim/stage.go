@@ -167,7 +167,7 @@ func (s *stage) openDatabase(ctx context.Context, sync string) (db *database, er
 	}
 	db.statements = db.may(ctx, addStatements) && db.may(ctx, unseen)
 	if !db.statements {
-		s.note("pg_stat_statements is not to be had on this server: statements are not counted")
+		s.note("Statements are not counted: pg_stat_statements is not to be had on this server")
 	}
 	return db, nil
 }
@@ -180,7 +180,7 @@ func (s *stage) create(ctx context.Context, db *database, sync string) error {
 			return err
 		}
 		db.dsn, db.addr, db.drop = external.DSN(), external.Addr(), external.Close
-		s.note("the PostgreSQL is a given one: others may use it meanwhile, and its autovacuum and checkpoints come when they come")
+		s.note("The PostgreSQL is a given one: others may use it meanwhile, and its autovacuum and checkpoints come when they come")
 		return nil
 	}
 	name := "bench_" + sync

@@ -92,6 +92,9 @@ func roleCurves(r bench.Result, s benchSetting) (out []roleCurve) {
 	return out
 }
 
+// tickRoom is what half of a percentile's label takes: one nearer to the edge would be cut.
+const tickRoom = 24
+
 // percentilePlot draws several series over one percentile axis, stretched towards 1.
 func percentilePlot(width float64, lines []latency.Summary, classes []string) curvePlot {
 	p := curvePlot{Width: px(width), Height: curveHeight + 40, Left: curveLeft, Right: px(width - 12), Top: 10, Bottom: curveHeight}
@@ -107,7 +110,7 @@ func percentilePlot(width float64, lines []latency.Summary, classes []string) cu
 	x := func(q float64) float64 { return float64(p.Left) + float64(p.Right-p.Left)*nines(q)/far }
 	p.Y = y.ticks()
 	for _, q := range []float64{0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999} {
-		if nines(q) <= far {
+		if at := x(q); nines(q) <= far && (at == float64(p.Right) || at < float64(p.Right)-tickRoom) {
 			p.X = append(p.X, tick{px(x(q)), percentile(q)})
 		}
 	}

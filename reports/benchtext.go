@@ -60,12 +60,12 @@ func (p *printer) benchSpeed(s benchSetting) {
 		{Head: "keys/s", Right: true},
 		{Head: "change", Right: true},
 		{Head: "× pgbench", Right: true},
-		{Head: "winner p99", Right: true},
+		{Head: "winner " + s.Lead, Right: true},
 		{Head: "change", Right: true},
 	}
 	var rows [][]string
 	for _, r := range s.Rows {
-		rows = append(rows, []string{r.Series, r.Keys, r.KeysBy, r.Floor, r.Time("winner-p99-ns"), r.P99By})
+		rows = append(rows, []string{r.Series, r.Keys, r.KeysBy, r.Floor, r.Lead, r.LeadBy})
 	}
 	p.table(0, columns, rows, nil)
 }

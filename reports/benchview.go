@@ -13,6 +13,7 @@ import (
 // benchSetting is one setting of a benchmark as every format shows it.
 type benchSetting struct {
 	bench.Setting
+	Lead  string // the percentile that is compared: the farthest that every strategy has the samples for in every run
 	Noise string
 	Rows  []benchRow
 }
@@ -25,7 +26,8 @@ type benchRow struct {
 	KeysBy string // against the reference
 	Floor  string // keys over pgbench's transactions
 	Times  map[string]string
-	P99By  string
+	Lead   string            // the winners' leading percentile
+	LeadBy string            // against the reference
 	Asked  map[string]string // per request
 	Trips  string
 	Failed string
@@ -34,14 +36,15 @@ type benchRow struct {
 // benchSettings lays a result out. Series that were not measured in a setting are left out.
 func benchSettings(r bench.Result) (out []benchSetting) {
 	for _, setting := range r.Grid.Settings() {
-		view := benchSetting{Setting: setting, Noise: noiseLine(r, setting)}
+		lead, name := leadMetric(r, setting)
+		view := benchSetting{Setting: setting, Lead: name, Noise: noiseLine(r, setting, lead, name)}
 		for _, series := range r.Grid.Series() {
 			c := bench.Cell{Series: series, Setting: setting}
 			if series == bench.Floor || series == bench.Unprotected {
 				c.Duplicates = 1
 			}
 			if len(r.Find(c)) > 0 {
-				view.Rows = append(view.Rows, newBenchRow(r, setting, c))
+				view.Rows = append(view.Rows, newBenchRow(r, setting, c, lead))
 			}
 		}
 		if len(view.Rows) > 0 {
@@ -57,9 +60,25 @@ func (s benchSetting) Title() string {
 		plural(int64(s.Clients), "client", "clients"), plural(int64(s.Duplicates), "request", "requests at one instant"), s.Handler, s.SyncCommit)
 }
 
-func noiseLine(r bench.Result, s bench.Setting) string {
-	return fmt.Sprintf("noise floor, the reference against itself: keys/s %s, winner p99 %s",
-		noiseText(r.Noise(s, bench.Throughput)), noiseText(r.Noise(s, bench.WinnerP99)))
+// leadMetric is the percentile of winners that a setting's strategies are compared by.
+func leadMetric(r bench.Result, s bench.Setting) (m bench.Metric, name string) {
+	for _, name = range []string{"p99", "p90", "p50"} {
+		m, _ = bench.FindMetric("winner-" + name + "-ns")
+		lacks := func(series string) bool {
+			c := bench.Cell{Series: series, Setting: s}
+			f := r.Figure(c, m)
+			return len(r.Find(c)) > 0 && (f.Pooled || f.Runs == 0)
+		}
+		if !slices.ContainsFunc(append(slices.Clone(r.Grid.Strategies), r.Grid.Again()), lacks) {
+			break
+		}
+	}
+	return m, name
+}
+
+func noiseLine(r bench.Result, s bench.Setting, lead bench.Metric, name string) string {
+	return fmt.Sprintf("noise floor, the reference against itself: keys/s %s, winner %s %s",
+		noiseText(r.Noise(s, bench.Throughput)), name, noiseText(r.Noise(s, lead)))
 }
 
 func noiseText(n bench.Noise) string {
@@ -69,10 +88,10 @@ func noiseText(n bench.Noise) string {
 	return "±" + digits(100*(n.Reach-1)) + " %"
 }
 
-func newBenchRow(r bench.Result, s bench.Setting, c bench.Cell) benchRow {
+func newBenchRow(r bench.Result, s bench.Setting, c bench.Cell, lead bench.Metric) benchRow {
 	row := benchRow{
 		Series: c.Series, Cell: c, Keys: figureText(r.Figure(c, bench.Throughput), rateText), Times: map[string]string{}, Asked: map[string]string{},
-		KeysBy: dash, P99By: dash, Floor: dash, Trips: tripsText(r, c.Series), Failed: failedText(r, c),
+		KeysBy: dash, LeadBy: dash, Lead: figureText(r.Figure(c, lead), nanosText), Floor: dash, Trips: tripsText(r, c.Series), Failed: failedText(r, c),
 	}
 	for _, m := range bench.Metrics {
 		switch m.Unit {
@@ -84,7 +103,7 @@ func newBenchRow(r bench.Result, s bench.Setting, c bench.Cell) benchRow {
 	}
 	if c.Series != r.Grid.Reference() {
 		row.KeysBy = effectText(r.Against(c, s, bench.Throughput))
-		row.P99By = effectText(r.Against(c, s, bench.WinnerP99))
+		row.LeadBy = effectText(r.Against(c, s, lead))
 	}
 	if c.Series != bench.Floor {
 		row.Floor = ratioText(r.OverFloor(c, bench.Throughput))

@@ -136,6 +136,8 @@ func benchClaim(ctx context.Context, stdout io.Writer, f benchFlags) error {
 	show.Done()
 	if len(result.Measurements) > 0 {
 		err = errors.Join(err, f.report(stdout, result))
+	} else {
+		_ = os.Remove(f.out) // goes only when it is empty
 	}
 	return benchExit(result, err)
 }

@@ -92,12 +92,19 @@ func Run(ctx context.Context, o Options) (result bench.Result, err error) {
 		return result, fmt.Errorf("make a folder for the servers' logs: %w", err)
 	}
 	err = b.inside(ctx, dir)
-	if err != nil && ctx.Err() == nil {
-		err = fmt.Errorf("%w (logs in %s)", err, dir)
-	} else {
-		err = os.RemoveAll(dir)
+	return b.finish(ctx), keepLogs(ctx, dir, err)
+}
+
+// keepLogs leaves the folder only where an error needs what is in it.
+func keepLogs(ctx context.Context, dir string, err error) error {
+	files, _ := os.ReadDir(dir) // a folder that cannot be read has nothing to show
+	if err != nil && ctx.Err() == nil && len(files) > 0 {
+		return fmt.Errorf("%w (logs in %s)", err, dir)
 	}
-	return b.finish(ctx), err
+	if ctx.Err() != nil {
+		err = nil // what failed after the end failed because of it
+	}
+	return errors.Join(err, os.RemoveAll(dir))
 }
 
 // inside does everything between the making of a folder and its end.

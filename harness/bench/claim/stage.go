@@ -163,7 +163,7 @@ func (s *stage) openDatabase(ctx context.Context, sync string) (db *database, er
 		return db, fmt.Errorf("connect to the database: %w", err)
 	}
 	if _, err = db.admin.Exec(ctx, fmt.Sprintf(commitAs, sync)); err != nil {
-		return db, fmt.Errorf("set synchronous_commit for the sessions of a database of our own: %w", err)
+		return db, fmt.Errorf("set synchronous_commit for all sessions of our database: %w; give a role that may create databases (CREATEDB)", err)
 	}
 	db.statements = db.may(ctx, addStatements) && db.may(ctx, unseen)
 	if !db.statements {

@@ -7,8 +7,8 @@ func newBenchCommand() *cobra.Command {
 		Use:   "bench",
 		Short: "Measure what at-most-once costs",
 		Long: `Bench measures with repeated, interleaved runs, and says of a difference only what is outside the noise that the same run shows.
-What this project's own parts cost against their peers, the scripts under docs/bench measure.`,
+What the server, the driver and the checker cost against their peers, the scripts under docs/bench measure.`,
 	}
-	cmd.AddCommand(newBenchClaimCommand())
+	cmd.AddCommand(newBenchClaimCommand(), newBenchExplorerCommand())
 	return cmd
 }

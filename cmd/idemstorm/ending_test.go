@@ -111,7 +111,7 @@ func startSteadyRun(t *testing.T) (cmd *exec.Cmd, out string) {
 }
 
 // startRun runs a scenario of the name "steady" in a process of its own and returns when its traffic flows.
-func startRun(t *testing.T, text string) (cmd *exec.Cmd, out string) {
+func startRun(t *testing.T, text string, flags ...string) (cmd *exec.Cmd, out string) {
 	t.Helper()
 	dir := t.TempDir()
 	scenario := filepath.Join(dir, "steady.yaml")
@@ -119,7 +119,7 @@ func startRun(t *testing.T, text string) (cmd *exec.Cmd, out string) {
 		t.Fatal(err)
 	}
 	out = filepath.Join(dir, "out")
-	cmd = exec.Command(program(t, dir), "run", scenario, "--seed", "1", "--out", out)
+	cmd = exec.Command(program(t, dir), append([]string{"run", scenario, "--seed", "1", "--out", out}, flags...)...)
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
 	if err := cmd.Start(); err != nil {

@@ -85,7 +85,7 @@ func runScenarios(ctx context.Context, stdout io.Writer, f runFlags, args []stri
 		return fmt.Errorf("find this program's own file: %w", err)
 	}
 	out := newOutput(stdout, f)
-	lab, err := harness.OpenLab(ctx, harness.LabOptions{DSN: f.dsn, BinDir: f.pgBin})
+	lab, err := harness.OpenLab(ctx, harness.LabOptions{DSN: f.dsn, BinDir: f.pgBin, Say: tell})
 	if err != nil {
 		return unreachable(err)
 	}
@@ -95,6 +95,9 @@ func runScenarios(ctx context.Context, stdout io.Writer, f runFlags, args []stri
 	}
 	return judged(runs)
 }
+
+// tell shows people a line that is no result.
+func tell(line string) { fmt.Fprintln(os.Stderr, "idemstorm:", line) }
 
 func (f runFlags) runAll(ctx context.Context, lab *harness.Lab, out *output, exe string, chosen []chosenScenario) ([]verdict.Run, error) {
 	canary, err := f.canary(ctx, lab, out, exe)

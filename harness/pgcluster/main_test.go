@@ -61,7 +61,13 @@ func help(role string) error {
 	if role == "panics" {
 		_ = syscall.Kill(cluster.guard.cmd.Process.Pid, syscall.SIGKILL)
 	}
-	fmt.Println(cluster.server.pid, cluster.Folder())
+	pid := cluster.server.pid
+	if role == "server killed" {
+		if err := cluster.Kill(); err != nil {
+			return err
+		}
+	}
+	fmt.Println(pid, cluster.Folder())
 	_, _ = io.Copy(io.Discard, os.Stdin)
 	if role == "panics" {
 		panic("on purpose")

@@ -10,8 +10,8 @@ import (
 
 	"github.com/idemstorm/idemstorm/harness/explore"
 	"github.com/idemstorm/idemstorm/harness/explore/lab"
-	"github.com/idemstorm/idemstorm/harness/scratch"
 	"github.com/idemstorm/idemstorm/harness/schedule"
+	"github.com/idemstorm/idemstorm/harness/scratch"
 	"github.com/idemstorm/idemstorm/harness/subject"
 )
 

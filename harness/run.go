@@ -46,6 +46,7 @@ type Options struct {
 	Rate     float64       // arrivals a second of open-loop phases, if not 0
 	Plan     string        // beginning of the digest that the plan must have, so that a seed that means another plan by now is noticed; "" accepts any
 	Dir      string        // run directory, made by Run; what an earlier run left in it is removed
+	Among    bool          // one of several: where this machine cannot run it, it is inconclusive, and no error
 	Canary   Canary
 	Progress Progress // nil shows nothing
 }
@@ -88,6 +89,10 @@ func Run(ctx context.Context, lab *Lab, o Options) (verdict.Run, error) {
 	}
 	o.Progress.Phase("start", 0)
 	r, err := build(ctx, lab, o.bundle(), o.seed(), o.Scenario.Faults)
+	if reason := notHere(err); reason != nil && o.Among {
+		o.Progress.Done()
+		return notRun(o, reason)
+	}
 	if err != nil {
 		return verdict.Run{}, err
 	}

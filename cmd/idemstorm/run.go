@@ -108,7 +108,7 @@ func (f runFlags) runAll(ctx context.Context, lab *harness.Lab, out *output, exe
 	for _, c := range chosen {
 		run, err := harness.Run(ctx, lab, harness.Options{
 			Scenario: c.Scenario, Ref: c.ref, Exe: exe, Variant: f.variant, Strategy: f.strategy, Replicas: f.replicas, Seed: f.seed,
-			Duration: f.duration, Rate: f.rate, Plan: f.plan,
+			Duration: f.duration, Rate: f.rate, Plan: f.plan, Among: len(chosen) > 1,
 			Dir: filepath.Join(out.dir, c.Name), Progress: out.progress(c.Name), Canary: canary,
 		})
 		if err != nil {

@@ -227,12 +227,14 @@ func storm(ctx context.Context, r *rig, o Options, p *plan.Plan, run *verdict.Ru
 		defer close(healed)
 		faults = timeline.Run(ctx, zero, writer)
 	}()
+	endPulse := r.pulse(ctx, zero, writer, healed)
 	driven, err := drive.Run(ctx, drive.Config{
 		Plan: p, Targets: r.urls(), Credentials: r.token, Writer: writer, Zero: zero,
 		Contract: o.Scenario.Subject.Contract(), Progress: o.Progress, Healed: healed, MaxLate: o.Scenario.MaxLate,
 		Settle: drive.Settle{Within: o.Scenario.Settle.Within, Every: o.Scenario.Settle.Every},
 	})
 	<-healed
+	endPulse()
 	if ctx.Err() != nil {
 		writer.Note(history.Note{AtNS: int64(time.Since(zero)), Kind: "interrupted", Text: "the run was stopped by a signal"})
 		faults = nil

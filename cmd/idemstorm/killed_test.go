@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/idemstorm/idemstorm/harness/pgcluster"
+	"github.com/idemstorm/idemstorm/harness/verdict"
 )
 
 // Commands that keep their runs in temporary folders leave none when they are killed.
@@ -105,4 +107,48 @@ func databasesOf(t *testing.T, cluster *pgcluster.Cluster) []string {
 		t.Fatal(err)
 	}
 	return names
+}
+
+// A run that ends by itself takes everything down too: when all held, when an invariant was violated, and when it could not be set up.
+func TestNothingIsLeftOfARunThatEndsByItself(t *testing.T) {
+	for name, c := range map[string]struct {
+		arguments []string
+		without   string // a program that is not found
+		code      int
+	}{
+		"success":          {[]string{"postgres-crash"}, "", verdict.ExitHeld},
+		"violation":        {[]string{"body-mismatch", "--variant", "no-body-hash"}, "", verdict.ExitViolated},
+		"a failing set-up": {[]string{"redis-restart"}, "redis-server", verdict.ExitUnreachable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			have := newBelongings(t)
+			cmd := exec.Command(program(t, t.TempDir()), append([]string{"run", "--seed", "1", "--quiet", "--out", t.TempDir()}, c.arguments...)...)
+			cmd.Env = have.environment()
+			if c.without != "" {
+				cmd.Env = append(cmd.Env, "PATH="+have.mark+":"+pathWithout(t, c.without))
+			}
+			said, _ := cmd.CombinedOutput()
+			// A machine that is busy may leave what held inconclusive.
+			if code := cmd.ProcessState.ExitCode(); code != c.code && (code != verdict.ExitInconclusive || c.code != verdict.ExitHeld) {
+				t.Errorf("exit code %d, want %d: %s", code, c.code, said)
+			}
+			have.awaitNothingLeft(t)
+		})
+	}
+}
+
+// pathWithout is a folder of links to every program on the PATH but one.
+func pathWithout(t *testing.T, hidden string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, folder := range filepath.SplitList(os.Getenv("PATH")) {
+		programs, _ := filepath.Glob(filepath.Join(folder, "*"))
+		for _, program := range programs {
+			if filepath.Base(program) != hidden {
+				_ = os.Symlink(program, filepath.Join(dir, filepath.Base(program))) // the first of a name counts
+			}
+		}
+	}
+	return dir
 }

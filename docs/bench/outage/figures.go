@@ -138,7 +138,7 @@ func (f figures) misses() (list []string) {
 	}
 	miss(f.inside == 0 || f.refused != f.inside, "an answer that is no 503")
 	miss(f.slowest > deadline+slack, "a 503 too late")
-	miss(!f.plateau(memory).flat(spareBytes), "memory is not flat")
+	miss(!f.plateau(bare).flat(spareBytes), "memory is not flat")
 	miss(!f.plateau(beyond).flat(spareGoroutines), "goroutines are not flat")
 	miss(f.window.BackWhy != "" || f.window.Back > recovery, "recovery")
 	for _, finding := range f.verdict.Findings {

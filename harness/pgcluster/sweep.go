@@ -50,21 +50,11 @@ func Sweep(ctx context.Context, dsn string) (dropped []string, err error) {
 		return nil, fmt.Errorf("look for what killed runs have left: %w", err)
 	}
 	defer func() { err = errors.Join(err, conn.Close(ctx)) }()
-	first, err := abandonedOn(ctx, conn)
-	if err != nil || len(first) == 0 {
-		return nil, err
-	}
-	if err := pause(ctx, graceTime); err != nil {
-		return nil, err
-	}
-	still, err := abandonedOn(ctx, conn)
+	found, err := abandonedForLong(ctx, conn)
 	if err != nil {
 		return nil, err
 	}
-	for _, l := range still {
-		if !slices.Contains(first, l) {
-			continue
-		}
+	for _, l := range found {
 		gone, err := l.drop(ctx, conn)
 		if err != nil {
 			return dropped, err
@@ -74,6 +64,19 @@ func Sweep(ctx context.Context, dsn string) (dropped []string, err error) {
 		}
 	}
 	return dropped, nil
+}
+
+// abandonedForLong looks twice, unless there is nothing.
+func abandonedForLong(ctx context.Context, conn *pgx.Conn) ([]left, error) {
+	first, err := abandonedOn(ctx, conn)
+	if err != nil || len(first) == 0 {
+		return nil, err
+	}
+	if err := pause(ctx, graceTime); err != nil {
+		return nil, err
+	}
+	still, err := abandonedOn(ctx, conn)
+	return slices.DeleteFunc(still, func(l left) bool { return !slices.Contains(first, l) }), err
 }
 
 // abandonedOn lists what has no owner. The names are read first: an owner has its lock before there is anything of its name.

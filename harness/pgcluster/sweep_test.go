@@ -14,13 +14,18 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// leave makes a database as a program does that is killed right afterwards: its session is gone, and nothing else is.
-func leave(t *testing.T, dsn string) (name string) {
+// leave makes a database as a program does that is killed right afterwards, and returns when the server has seen the ends of its sessions.
+func leave(t *testing.T, admin *pgx.Conn, dsn string) (name string) {
 	t.Helper()
 	database, err := External(t.Context(), dsn)
 	check(t, err)
 	database.owner.release()
-	return database.Name()
+	name = database.Name()
+	eventually(t, 30*time.Second, "its sessions have ended", func() bool {
+		return queryText(t, admin, `SELECT ((SELECT count(*) FROM pg_stat_activity WHERE datname = '`+name+`') +
+			(SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid::bigint = `+strconv.FormatUint(uint64(uint32(lockOf(name))), 10)+`))::text`) == "0"
+	})
+	return name
 }
 
 func existing(t *testing.T, conn *pgx.Conn, name string) bool {
@@ -39,11 +44,11 @@ func TestOnlyWhatAKilledProgramHasLeftIsSwept(t *testing.T) {
 	execute(t, admin, `CREATE ROLE other LOGIN CREATEDB PASSWORD 'other'`)
 	living, err := External(t.Context(), given)
 	check(t, err)
-	used := leave(t, given)
+	used := leave(t, admin, given)
 	connect(t, strings.Replace(given, "/postgres?", "/"+used+"?", 1))
-	others := leave(t, "postgres://other:other@"+cluster.Addr()+"/postgres?sslmode=disable")
-	killed := leave(t, given)
-	elsewhere := leave(t, cluster.DSN("theirs")) // a lock belongs to the database of its session; an owner is seen from all
+	others := leave(t, admin, "postgres://other:other@"+cluster.Addr()+"/postgres?sslmode=disable")
+	killed := leave(t, admin, given)
+	elsewhere := leave(t, admin, cluster.DSN("theirs")) // a lock belongs to the database of its session; an owner is seen from all
 
 	dropped, err := Sweep(t.Context(), given)
 	check(t, err)
@@ -71,7 +76,7 @@ func TestASchemaThatAKilledProgramHasLeftIsSwept(t *testing.T) {
 	given := "postgres://plain:plain@" + cluster.Addr() + "/postgres?sslmode=disable"
 	living, err := External(t.Context(), given)
 	check(t, err)
-	killed := leave(t, given)
+	killed := leave(t, admin, given)
 	dropped, err := Sweep(t.Context(), given)
 	check(t, err)
 	if !slices.Equal(dropped, []string{killed}) || existing(t, admin, killed) || !existing(t, admin, living.Name()) {
@@ -108,7 +113,7 @@ func TestASweepThatIsStoppedDropsNothing(t *testing.T) {
 	cluster := startCluster(t, Options{})
 	given := cluster.DSN("postgres")
 	admin := connect(t, given)
-	name := leave(t, given)
+	name := leave(t, admin, given)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if dropped, err := Sweep(ctx, given); err == nil || len(dropped) > 0 || !existing(t, admin, name) {

@@ -162,12 +162,18 @@ func program(t *testing.T, dir string) string {
 
 func await(t *testing.T, what string, within time.Duration, ok func() bool) {
 	t.Helper()
+	awaitEvery(t, 5*time.Millisecond, what, within, ok)
+}
+
+// awaitEvery is await for a look that costs something.
+func awaitEvery(t *testing.T, pause time.Duration, what string, within time.Duration, ok func() bool) {
+	t.Helper()
 	deadline := time.Now().Add(within)
 	for !ok() {
 		if time.Now().After(deadline) {
 			t.Fatalf("waited %v for %s", within, what)
 		}
-		time.Sleep(5 * time.Millisecond) // between two looks, not instead of one
+		time.Sleep(pause) // between two looks, not instead of one
 	}
 }
 

@@ -134,7 +134,7 @@ func (r struckRun) strike(t *testing.T) (cmd *exec.Cmd, have *belongings, dir st
 		}
 	})
 	dir = filepath.Join(home, "out", "steady")
-	await(t, fmt.Sprintf("all %d faults to be in force", len(r.faults)), 120*time.Second, func() bool {
+	awaitEvery(t, 100*time.Millisecond, fmt.Sprintf("all %d faults to be in force", len(r.faults)), 120*time.Second, func() bool {
 		return inForce(filepath.Join(dir, "history.jsonl.gz")) == len(r.faults)
 	})
 	return cmd, have, dir

@@ -34,7 +34,7 @@ func TestNothingIsLeftOfTrialsAndSearchesThatAreKilled(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = cmd.Process.Kill() })
-			await(t, "servers on a database, and their folder", 120*time.Second, func() bool {
+			awaitEvery(t, 100*time.Millisecond, "servers on a database, and their folder", 120*time.Second, func() bool {
 				folders, _ := filepath.Glob(filepath.Join(have.temp, name+"*"))
 				return len(folders) == 1 && len(listenersOf(t, have.marked(t))) >= 2
 			})

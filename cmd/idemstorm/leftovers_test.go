@@ -97,7 +97,7 @@ func (b *belongings) awaitNothingLeft(t *testing.T) {
 				t.Errorf("%s are left: %s", what, strings.Join(rest, " · "))
 				break
 			}
-			time.Sleep(5 * time.Millisecond) // between two looks
+			time.Sleep(50 * time.Millisecond) // between two looks
 		}
 	}
 }

@@ -53,6 +53,7 @@ func judge(dir string, run verdict.Run) (verdict.Run, error) {
 		run.Verdict.Doubts = append(run.Verdict.Doubts, "the run ended before its evidence was read: "+missing.Error())
 	}
 	check.Summarise(in, &run)
+	run.Verdict.Doubts = append(run.Verdict.Doubts, check.Unfelt(run)...)
 	run.Files, err = filesOf(dir)
 	return run, err
 }

@@ -46,6 +46,7 @@ type Options struct {
 	Rate     float64       // arrivals a second of open-loop phases, if not 0
 	Plan     string        // beginning of the digest that the plan must have, so that a seed that means another plan by now is noticed; "" accepts any
 	Dir      string        // run directory, made by Run; what an earlier run left in it is removed
+	Among    bool          // one of several: where this machine cannot run it, it is inconclusive, and no error
 	Canary   Canary
 	Progress Progress // nil shows nothing
 }
@@ -88,6 +89,10 @@ func Run(ctx context.Context, lab *Lab, o Options) (verdict.Run, error) {
 	}
 	o.Progress.Phase("start", 0)
 	r, err := build(ctx, lab, o.bundle(), o.seed(), o.Scenario.Faults)
+	if reason := notHere(err); reason != nil && o.Among {
+		o.Progress.Done()
+		return notRun(o, reason)
+	}
 	if err != nil {
 		return verdict.Run{}, err
 	}
@@ -222,12 +227,14 @@ func storm(ctx context.Context, r *rig, o Options, p *plan.Plan, run *verdict.Ru
 		defer close(healed)
 		faults = timeline.Run(ctx, zero, writer)
 	}()
+	endPulse := r.pulse(ctx, zero, writer, healed)
 	driven, err := drive.Run(ctx, drive.Config{
 		Plan: p, Targets: r.urls(), Credentials: r.token, Writer: writer, Zero: zero,
 		Contract: o.Scenario.Subject.Contract(), Progress: o.Progress, Healed: healed, MaxLate: o.Scenario.MaxLate,
 		Settle: drive.Settle{Within: o.Scenario.Settle.Within, Every: o.Scenario.Settle.Every},
 	})
 	<-healed
+	endPulse()
 	if ctx.Err() != nil {
 		writer.Note(history.Note{AtNS: int64(time.Since(zero)), Kind: "interrupted", Text: "the run was stopped by a signal"})
 		faults = nil

@@ -85,7 +85,7 @@ func runScenarios(ctx context.Context, stdout io.Writer, f runFlags, args []stri
 		return fmt.Errorf("find this program's own file: %w", err)
 	}
 	out := newOutput(stdout, f)
-	lab, err := harness.OpenLab(ctx, harness.LabOptions{DSN: f.dsn, BinDir: f.pgBin})
+	lab, err := harness.OpenLab(ctx, harness.LabOptions{DSN: f.dsn, BinDir: f.pgBin, Say: tell})
 	if err != nil {
 		return unreachable(err)
 	}
@@ -96,6 +96,9 @@ func runScenarios(ctx context.Context, stdout io.Writer, f runFlags, args []stri
 	return judged(runs)
 }
 
+// tell shows people a line that is no result.
+func tell(line string) { fmt.Fprintln(os.Stderr, "idemstorm:", line) }
+
 func (f runFlags) runAll(ctx context.Context, lab *harness.Lab, out *output, exe string, chosen []chosenScenario) ([]verdict.Run, error) {
 	canary, err := f.canary(ctx, lab, out, exe)
 	if err != nil {
@@ -105,7 +108,7 @@ func (f runFlags) runAll(ctx context.Context, lab *harness.Lab, out *output, exe
 	for _, c := range chosen {
 		run, err := harness.Run(ctx, lab, harness.Options{
 			Scenario: c.Scenario, Ref: c.ref, Exe: exe, Variant: f.variant, Strategy: f.strategy, Replicas: f.replicas, Seed: f.seed,
-			Duration: f.duration, Rate: f.rate, Plan: f.plan,
+			Duration: f.duration, Rate: f.rate, Plan: f.plan, Among: len(chosen) > 1,
 			Dir: filepath.Join(out.dir, c.Name), Progress: out.progress(c.Name), Canary: canary,
 		})
 		if err != nil {

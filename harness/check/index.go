@@ -25,6 +25,7 @@ type index struct {
 	named    map[name]*scope
 	windows  windows
 	flags    []flag
+	stalls   []stall
 	erased   map[int64]int64 // when a user was erased
 	expired  map[name]int    // how often a final record came to the end of its life, as notes say
 	endNS    int64           // the last thing that happened

@@ -89,6 +89,9 @@ func (inv Invariant) find(ix *index, claimed bool) verdict.Finding {
 	s := &sheet{}
 	inv.judge(ix, s)
 	s.conclude(&f, ix.partial)
+	if never := ix.contract.Claims.NeverArises(inv.ID); never != "" && s.looked == 0 && s.doubt == "" && ix.partial == "" {
+		f.Status, f.Why = verdict.NotJudged, never
+	}
 	if inv.ByFault {
 		f.Faults = s.tallies(ix.windows)
 	}

@@ -31,7 +31,7 @@ type fate struct {
 }
 
 // judgeSettled compares each operation's first final answer with the bound. The clock starts when both faults and planned traffic
-// are over: before that a client may have its own reasons not to ask again.
+// are over: before that a client may have its own reasons not to ask again. A bound on the clock proves nothing on a machine that was late.
 func (ix *index) judgeSettled(sc *scope, from int64, s *sheet) {
 	fates := map[*operation]*fate{}
 	for i := range sc.attempts {
@@ -52,10 +52,13 @@ func (ix *index) judgeSettled(sc *scope, from int64, s *sheet) {
 			continue // never begun, or kept out by a gate until the end
 		}
 		s.lookIn(sc.faults)
-		switch settled := f != nil && f.final <= from+int64(ix.limits.Recovery); {
+		until := from + int64(ix.limits.Recovery)
+		switch settled := f != nil && f.final <= until; {
 		case settled:
 		case ix.interrupted:
 			s.doubt = "the run was interrupted before the open keys had been asked for their final answers"
+		case ix.excused(sc, from, until) != "":
+			s.doubt = ix.excused(sc, from, until)
 		default:
 			s.violateIn(sc.faults, ix.stuck(sc, op, f, from))
 		}

@@ -118,6 +118,8 @@ func (ix *index) addNote(n *history.Note) {
 		ix.cut.strike = n.AtNS
 	case noteExpired:
 		ix.addExpired(n.Text)
+	case noteLate:
+		ix.addLate(n)
 	case noteErased:
 		if user, err := strconv.ParseInt(strings.TrimSpace(n.Text), 10, 64); err == nil {
 			ix.erased[user] = n.AtNS

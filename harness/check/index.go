@@ -79,13 +79,14 @@ func (ix *index) addOperations(in Input) {
 	ix.deal()
 }
 
-// deal gives each scope its operations, and room for one attempt of each, out of one piece for all.
+// deal gives each scope its operations, and room for their attempts, out of one piece for all.
 func (ix *index) deal() {
-	ops, room := make([]*operation, len(ix.ops)), make([]attempt, len(ix.ops))
+	ops, room := make([]*operation, len(ix.ops)), make([]attempt, len(ix.ops)+len(ix.ops)/4)
 	for _, s := range ix.scopes {
 		n := s.planned
-		s.ops, s.attempts = ops[:0:n], room[:0:n]
-		ops, room = ops[n:], room[n:]
+		most := n + n/4 // some operations are asked for again
+		s.ops, s.attempts = ops[:0:n], room[:0:most]
+		ops, room = ops[n:], room[most:]
 	}
 	for i := range ix.ops { // only now: they do not move any more
 		op := &ix.ops[i]

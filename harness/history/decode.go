@@ -205,17 +205,21 @@ func (a *Attempt) UnmarshalJSON(b []byte) error {
 }
 
 func decodeOperation(s *scanner) (Operation, error) {
-	o := new(Operation)
-	if s.kept != nil {
-		o = &s.kept.operation
-		*o = Operation{}
-	}
+	o := s.newOperation()
 	if s.operation(o); s.end() {
 		return *o, nil
 	}
 	*o = Operation{}
 	err := json.Unmarshal(s.b, o)
 	return *o, err
+}
+
+func (s *scanner) newOperation() *Operation {
+	if s.kept == nil {
+		return new(Operation)
+	}
+	s.kept.operation = Operation{}
+	return &s.kept.operation
 }
 
 func (s *scanner) operation(o *Operation) {

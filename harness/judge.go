@@ -36,14 +36,14 @@ func judge(dir string, run verdict.Run) (verdict.Run, error) {
 	if missing != nil && !errors.Is(missing, fs.ErrNotExist) {
 		return run, missing
 	}
-	planned := digested{ops: history.ReadOperations(filepath.Join(dir, FilePlan))}
+	planned := digested{ops: history.ScanOperations(filepath.Join(dir, FilePlan))}
 	in := check.Input{
 		Scenario: scenario.Name, Contract: scenario.Subject.Contract(), Operations: planned.all,
-		Events:   history.Read(filepath.Join(dir, FileHistory)),
+		Events:   history.Scan(filepath.Join(dir, FileHistory)),
 		Evidence: set, Claimed: scenario.Invariants,
 		Limits: check.Limits{Recovery: scenario.Settle.Within, Loss: scenario.Loss()},
 	}
-	run.Verdict = check.Judge(in)
+	check.JudgeRun(in, &run)
 	run.Verdict.Gates = check.JudgeGates(scenario.Gates, run.Latency)
 	run.Verdict.Doubts = append(run.Verdict.Doubts, run.Doubts...)
 	if run.PlanDigest != planned.digest {
@@ -52,7 +52,6 @@ func judge(dir string, run verdict.Run) (verdict.Run, error) {
 	if missing != nil {
 		run.Verdict.Doubts = append(run.Verdict.Doubts, "the run ended before its evidence was read: "+missing.Error())
 	}
-	check.Summarise(in, &run)
 	run.Verdict.Doubts = append(run.Verdict.Doubts, check.Unfelt(run)...)
 	run.Files, err = filesOf(dir)
 	return run, err

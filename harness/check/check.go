@@ -17,7 +17,8 @@ import (
 	"github.com/idemstorm/idemstorm/harness/verdict"
 )
 
-// Input is everything that a verdict follows from. Events may be ranged over more than once.
+// Input is everything that a verdict follows from. Operations and Events may be ranged over more than once; nothing of what they yield is kept
+// beyond its turn, but for strings.
 type Input struct {
 	Scenario   string
 	Contract   contract.Contract

@@ -17,7 +17,10 @@ type index struct {
 	contract contract.Contract
 	limits   Limits
 	set      *evidence.Set
-	ops      []operation    // by id
+	ops      []operation // by id
+	routes   routes
+	answers  classifier
+	fates    []fate         // see fatesOf
 	lives    []*scope       // the scopes, those divided that a stated loss explains; see divide
 	lost     []verdict.Lost // acknowledged orders that a stated loss explains
 	cut      cut
@@ -39,7 +42,7 @@ type index struct {
 
 func newIndex(in Input) *index {
 	ix := &index{
-		contract: in.Contract, limits: in.Limits.withDefaults(), set: &in.Evidence,
+		contract: in.Contract, routes: routesOf(in.Contract), answers: classifier{contract: in.Contract}, limits: in.Limits.withDefaults(), set: &in.Evidence,
 		named: map[name]*scope{}, erased: map[int64]int64{}, expired: map[name]int{}, cut: cut{safe: -1, strike: -1},
 	}
 	ix.addOperations(in)
@@ -53,6 +56,7 @@ func newIndex(in Input) *index {
 }
 
 func (ix *index) addOperations(in Input) {
+	var ops pile[operation]
 	for o, err := range in.Operations {
 		if err != nil {
 			ix.damaged(fmt.Sprintf("the plan could not be read whole: %v", err))
@@ -62,30 +66,41 @@ func (ix *index) addOperations(in Input) {
 			id: o.ID, request: maphash.String(seed, o.Request), spelling: o.Spelling,
 			malformed: len(o.Keys) > 0 && o.Key == "", firstSent: forever,
 		}
+		op.scope = ix.scopeOf(&o)
 		if op.malformed {
-			op.keys = o.Keys
+			op.scope.spelled = slices.Clone(o.Keys)
 		}
-		op.scope = ix.scopeOf(o)
-		ix.ops = append(ix.ops, op)
+		op.scope.planned++
+		ops.add(op)
 	}
+	ix.ops = ops.flat()
 	if !slices.IsSortedFunc(ix.ops, byID) {
 		slices.SortFunc(ix.ops, byID)
 	}
-	for i := range ix.ops { // only now: the slice does not move any more
-		s := ix.ops[i].scope
-		s.ops = append(s.ops, &ix.ops[i])
+	ix.deal()
+}
+
+// deal gives each scope its operations, and room for their attempts, out of one piece for all.
+func (ix *index) deal() {
+	ops, room := make([]*operation, len(ix.ops)), make([]attempt, len(ix.ops)+len(ix.ops)/4)
+	for _, s := range ix.scopes {
+		n := s.planned
+		most := n + n/4 // some operations are asked for again
+		s.ops, s.attempts = ops[:0:n], room[:0:most]
+		ops, room = ops[n:], room[most:]
+	}
+	for i := range ix.ops { // only now: they do not move any more
+		op := &ix.ops[i]
+		op.place = int32(len(op.scope.ops))
+		op.scope.ops = append(op.scope.ops, op)
 	}
 }
 
 func byID(a, b operation) int { return compare(a.id, b.id) }
 
 // scopeOf finds or makes the scope of an operation. What has no key shares its scope with nothing.
-func (ix *index) scopeOf(o history.Operation) *scope {
-	n := name{key: o.Key, user: o.User, endpoint: o.Method + " " + o.Path}
-	route, known := ix.contract.Route(o.Route)
-	if known {
-		n.endpoint = route.Scope()
-	}
+func (ix *index) scopeOf(o *history.Operation) *scope {
+	n := name{key: o.Key, user: o.User, endpoint: ix.routes.endpoint(o)}
 	if o.Key == "" {
 		return ix.newScope(n)
 	}
@@ -102,12 +117,7 @@ func (ix *index) scopeNamed(n name) *scope {
 }
 
 func (ix *index) newScope(n name) *scope {
-	s := &scope{name: n}
-	for i := range ix.contract.Routes {
-		if ix.contract.Routes[i].Scope() == n.endpoint {
-			s.route = &ix.contract.Routes[i]
-		}
-	}
+	s := &scope{name: n, route: ix.routes.byScope[n.endpoint]}
 	ix.scopes = append(ix.scopes, s)
 	return s
 }
@@ -144,7 +154,10 @@ func (ix *index) addEvents(in Input) {
 		ix.damaged(fmt.Sprintf("%d attempts belong to no planned operation", unknown))
 	}
 	for _, s := range ix.scopes {
-		slices.SortStableFunc(s.attempts, func(a, b attempt) int { return compare(a.sent, b.sent) })
+		bySent := func(a, b attempt) int { return compare(a.sent, b.sent) }
+		if !slices.IsSortedFunc(s.attempts, bySent) {
+			slices.SortStableFunc(s.attempts, bySent)
+		}
 	}
 }
 
@@ -174,10 +187,10 @@ func (ix *index) addAttempt(e *history.Attempt) bool {
 		return true
 	}
 	a := attempt{
-		op: op, n: e.N, replica: e.Replica, status: e.Status, sent: e.SentNS, whole: max(e.SentNS, e.LastByteNS), done: e.DoneNS, out: e.Outcome, settle: e.Settle,
+		op: op, n: int32(e.N), replica: int32(e.Replica), status: int32(e.Status), sent: e.SentNS, whole: max(e.SentNS, e.LastByteNS), done: e.DoneNS, out: outcomeOf(e.Outcome), settle: e.Settle,
 	}
 	if a.returned() {
-		a.answer = ix.contract.Classify(e.Status, e.Marked, e.Body)
+		a.answer = ix.answers.of(e)
 	}
 	if a.acked() {
 		a.body = bodyHash(e.Body)

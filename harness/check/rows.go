@@ -23,7 +23,7 @@ func row(table, id string, pairs ...string) history.Row {
 	return r
 }
 
-func number[N int | int64](n N) string { return strconv.FormatInt(int64(n), 10) }
+func number[N int | int32 | int64](n N) string { return strconv.FormatInt(int64(n), 10) }
 
 func orderRow(o *evidence.Order) history.Row {
 	return row("orders", o.ID, "execution", o.Execution, "leg", number(o.Leg), "user", number(o.User), "endpoint", o.Endpoint,
@@ -126,7 +126,7 @@ func (s *scope) attemptsOf(list []execution) (found []*attempt) {
 // shownRows are the rows of several executions, at most maxRefs.
 func shownRows(list []execution) (rows []history.Row) {
 	for _, e := range list {
-		rows = append(rows, e.rows...)
+		rows = append(rows, e.shown()...)
 	}
 	return rows[:min(len(rows), maxRefs)]
 }

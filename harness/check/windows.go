@@ -165,7 +165,7 @@ func (ix *index) mark() {
 func (ix *index) feltByAll(attempts []attempt) (faults []int) {
 	for i := range ix.windows {
 		w := &ix.windows[i]
-		if slices.ContainsFunc(attempts, func(a attempt) bool { return w.felt(a.replica, a.sent, a.done) }) {
+		if slices.ContainsFunc(attempts, func(a attempt) bool { return w.felt(int(a.replica), a.sent, a.done) }) {
 			faults = append(faults, w.id)
 		}
 	}

@@ -3,6 +3,7 @@ package evidence
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/idemstorm/idemstorm/harness/wholefile"
@@ -21,11 +22,23 @@ func Load(path string) (set Set, err error) {
 		return set, fmt.Errorf("load evidence: %w", err)
 	}
 	defer file.Close()
-	if err := json.NewDecoder(file).Decode(&set); err != nil {
-		return set, fmt.Errorf("load evidence from %s: %w", path, err)
+	set, understood := readStream(file)
+	if !understood {
+		if set, err = decode(file); err != nil {
+			return set, fmt.Errorf("load evidence from %s: %w", path, err)
+		}
 	}
 	if set.Schema != Schema {
 		return set, fmt.Errorf("load evidence from %s: schema %d, this version reads %d", path, set.Schema, Schema)
 	}
 	return set, nil
+}
+
+// decode reads the file from its beginning by encoding/json.
+func decode(file *os.File) (set Set, err error) {
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return set, err
+	}
+	err = json.NewDecoder(file).Decode(&set)
+	return set, err
 }

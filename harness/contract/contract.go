@@ -47,6 +47,12 @@ type Contract struct {
 	Answers    []Rule        `json:"answers"` // first match wins; see Classify
 	Claims     Claims        `json:"claims,omitzero"`
 
+	// Of somebody else's server: what each situation is answered, and the header that tells a replay.
+	Promises   []Promise `json:"promises,omitempty"`
+	Marker     Marker    `json:"marker,omitzero"`
+	SharedKeys bool      `json:"shared_keys,omitempty"` // a key is the same for all users
+	Foreign    bool      `json:"foreign,omitempty"`     // it is somebody else's: what it does not state is not judged, whatever a scenario claims
+
 	// Unstated are invariants that the subject does not promise, or of which it is not known, each with why.
 	Unstated map[string]string `json:"unstated,omitempty"`
 }

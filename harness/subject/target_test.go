@@ -36,7 +36,7 @@ func TestABadTargetFileIsRefusedWithLineFieldAndCure(t *testing.T) {
 		t.Fatalf("the good file is refused: %v", err)
 	}
 	for _, c := range []struct{ name, from, to, place, cure string }{
-		{"unknown field", "name: orders", "nam: orders", `1:1: unknown field "nam"`, "what may stand here is name, start, schema"},
+		{"unknown field", "name: orders", "nam: orders", `1:1: unknown field "nam"`, "what may stand here is name, url, start"},
 		{"unknown field inside", "ready: /up", "readiness: /up", `5:3: unknown field "readiness"`, "in start; what may stand here is command, env, dir, ready"},
 		{"a text for a list", "[node, server.js]", "node server.js", "3:12: start.command: ", "write a list, such as [a, b]"},
 		{"a text for a mapping", "{file: schema.sql}", "schema.sql", "7:9: schema: ", "write a mapping of file, sql, command"},
@@ -57,7 +57,7 @@ func TestABadTargetFileIsRefusedWithLineFieldAndCure(t *testing.T) {
 		{"unknown generated field", "{{number}}", "{{amount}}", "12:9: request.body: there is no field {{amount}}", "write one of {{unique}}, {{number}}"},
 		{"other body is the same", `'{"quantity": 1, "reference": "{{unique}}"}'`, `'{"quantity": {{number}}, "reference": "{{unique}}"}'`, "13:13: other_body: ", "something else"},
 		{"other body without token", `1, "reference": "{{unique}}"`, `1, "reference": "none"`, "13:13: other_body: ", "where request.body has it"},
-		{"unknown key format", "format: uuid4", "format: uuid7", `14:40: key.format: "uuid7"`, "uuid4, opaque or quoted"},
+		{"unknown key format", "format: uuid4", "format: uuid9", `14:40: key.format: "uuid9"`, "uuid4, uuid7, opaque or quoted"},
 		{"key header with a space", "header: Idempotency-Key", "header: Idempotency Key", "14:15: key.header: ", "such as Idempotency-Key"},
 		{"key among the headers", "{X-Tenant: acme}", "{Idempotency-Key: 1}", "11:30: request.headers.Idempotency-Key: ", "leave it out"},
 		{"recovery is no time", "recovers_within: 2s", "recovers_within: soon", `17:18: recovers_within: "soon"`, "such as 2s"},
@@ -104,7 +104,7 @@ func TestWhatIsGeneratedFollowsFromTheKey(t *testing.T) {
 
 func TestAKeyIsSentInItsFormat(t *testing.T) {
 	const id = `[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}`
-	for format, pattern := range map[string]string{"uuid4": "^" + id + "$", "quoted": `^"` + id + `"$`, "opaque": "^[a-z2-7]{24}$"} {
+	for format, pattern := range map[string]string{"uuid4": "^" + id + "$", "quoted": `^"` + id + `"$`, "opaque": "^[a-z2-7]{24}$", "uuid7": `^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`} {
 		target, err := ParseTarget("t.yaml", []byte(strings.Replace(goodTarget, "uuid4", format, 1)))
 		if err != nil {
 			t.Fatal(err)

@@ -19,6 +19,7 @@ type operation struct {
 	spelling  string
 	keys      []string // header lines of a malformed key only
 	malformed bool
+	once      bool  // it shows how a situation is treated, and is asked once
 	firstSent int64 // forever while it has no attempt
 }
 
@@ -33,7 +34,9 @@ type attempt struct {
 	done    int64
 	answer  contract.Answer
 	out     history.Outcome
-	body    uint64 // see bodyHash; only of 2xx answers
+	body    uint64 // see bodyHash; only of 2xx answers, and of operations that are asked once
+	marked  bool   // as a replay
+	code    string // of operations that are asked once: the JSON member "error"
 	settle  bool
 	safe    bool // it was answered before the time of a stated loss
 	proven  bool // it was answered in the time of a stated loss, and what it did is there

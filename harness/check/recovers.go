@@ -48,7 +48,7 @@ func (ix *index) judgeSettled(sc *scope, from int64, s *sheet) {
 	}
 	for _, op := range sc.ops {
 		f := fates[op]
-		if op.firstSent == forever || (f != nil && f.last.answer == contract.AnswerGated) {
+		if op.firstSent == forever || op.once || (f != nil && f.last.answer == contract.AnswerGated) {
 			continue // never begun, or kept out by a gate until the end
 		}
 		s.lookIn(sc.faults)

@@ -1,6 +1,9 @@
 package contract
 
-import "slices"
+import (
+	"slices"
+	"strconv"
+)
 
 // Situation is one row of a profile's table: what a client does with a key, and what it is answered.
 type Situation string
@@ -24,6 +27,12 @@ const (
 var Situations = []Situation{
 	FirstUse, Repeated, OtherRequest, OtherInFlight, SameInFlight, AfterRefusal, AfterFailure, KeyMissing, KeyMalformed, StoreUnreachable, OtherUser,
 }
+
+// Probe is how the plan spells operations whose answer shows how a situation is treated, and First those that such a situation begins with.
+func (s Situation) Probe() string { return "situation: " + string(s) }
+
+// First see Probe.
+func (s Situation) First() string { return "first: " + string(s) }
 
 // Meaning is the situation in words.
 func (s Situation) Meaning() string { return meanings[s] }
@@ -61,6 +70,21 @@ type Promise struct {
 	Status    []int     `json:"status,omitempty"` // that the answer may have; none: any 2xx where it executes, that of the first answer where it replays
 	Code      string    `json:"code,omitempty"`   // of a refusal: the JSON member "error"; "" is not looked at
 	Source    string    `json:"-"`                // where the profile has it from, for the documentation
+}
+
+// String says what is promised, in a few words.
+func (p Promise) String() string {
+	text := string(p.Does)
+	if p.Does == Unstated {
+		text = "anything"
+	}
+	for i, status := range p.Status {
+		text += [2]string{" with ", " or "}[min(i, 1)] + strconv.Itoa(status)
+	}
+	if p.Code != "" {
+		text += " " + p.Code
+	}
+	return text
 }
 
 // Allows says whether an answer may have a status.

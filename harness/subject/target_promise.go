@@ -95,6 +95,12 @@ func (c TargetContract) profile() contract.Profile {
 
 // Contract is what the server promises, as far as the file says.
 func (t Target) Contract() contract.Contract {
+	c := t.promised()
+	c.Recovery = t.Recovery()
+	return c
+}
+
+func (t Target) promised() contract.Contract {
 	if t.Promise.Profile != "" {
 		return contract.Promised{
 			Method: t.Request.Method, Path: t.Request.Path, Profile: t.Promise.profile(), Recovers: t.Recovery() > 0, Missing: t.missing(),

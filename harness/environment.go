@@ -92,7 +92,7 @@ func kernel() string {
 func (o Options) reproduce() string {
 	parts := []string{"idemstorm", "run", o.scenarioRef(), "--seed", strconv.FormatUint(o.Seed, 10)}
 	if o.Target != nil {
-		parts = append(parts, "--target", o.Target.File())
+		parts = append(parts, "--target", o.Target.Given())
 	}
 	if o.Variant != "" {
 		parts = append(parts, "--variant", o.Variant)

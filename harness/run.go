@@ -155,6 +155,9 @@ func record(ctx context.Context, r *rig, o Options) (verdict.Run, error) {
 		Schema: verdict.RunSchema, Tool: Version(), Scenario: o.Scenario.Name, Summary: o.Scenario.Summary,
 		Seed: o.Seed, Reproduce: o.reproduce(), Variant: o.Variant, Subject: o.subjectLine(),
 	}
+	if o.Target != nil {
+		run.Target = o.Target.Given()
+	}
 	p, err := o.plan(r.fixture)
 	if err != nil {
 		return run, err

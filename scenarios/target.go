@@ -56,6 +56,11 @@ func FindForTarget(nameOrFile string) (Scenario, error) {
 	return Scenario{}, fmt.Errorf("%w for a target: %q is none of %s, and not a .yaml file", ErrUnknown, nameOrFile, strings.Join(names, ", "))
 }
 
+// ofTarget says whether the scenario asks a target, whose thresholds are its own.
+func (s Scenario) ofTarget() bool {
+	return slices.ContainsFunc(s.Workload.Phases, func(ph plan.Phase) bool { return ph.Mix[contract.ServiceRoute] > 0 })
+}
+
 // Suits says why a scenario cannot be run on a target; nil if it can. The error names the field of the target file that is missing, or that of
 // the scenario that is of the bundled server.
 func (s Scenario) Suits(t subject.Target) error {

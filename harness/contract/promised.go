@@ -98,6 +98,7 @@ func (p Promised) unstated(out map[string]string) map[string]string {
 		out["recovers"] = whyUnmarked
 	}
 	for _, row := range p.Profile.Rows {
+		delete(out, row.Situation.Invariant())
 		if row.Does == Unstated {
 			out[row.Situation.Invariant()] = fmt.Sprintf("contract.%s does not say what happens", row.Situation)
 		} else if why, missing := p.Missing[row.Situation]; missing {

@@ -33,6 +33,7 @@ type Target struct {
 	Reduction      bool              `yaml:"reduction"`       // transactions are READ COMMITTED, and requests meet nowhere but in the database
 
 	file     string    // absolute; relative paths start in its folder
+	given    string    // as it was named
 	began    time.Time // what {{timestamp}} says
 	provider string    // base URL of the provider that the harness runs; "" for none
 }
@@ -121,6 +122,7 @@ func LoadTarget(file string) (Target, error) {
 	if t.file, err = filepath.Abs(file); err != nil {
 		return Target{}, fmt.Errorf("find the target file's folder: %w", err)
 	}
+	t.given = file
 	t.began = time.Now().UTC().Truncate(time.Second)
 	return t, nil
 }
@@ -162,6 +164,9 @@ func (t Target) withDefaults() Target {
 
 // File is the absolute path of the file that it was loaded from.
 func (t Target) File() string { return t.file }
+
+// Given is the file as it was named.
+func (t Target) Given() string { return t.given }
 
 // path makes a path of the file absolute.
 func (t Target) path(p string) string {

@@ -97,6 +97,9 @@ func (c TargetContract) profile() contract.Profile {
 func (t Target) Contract() contract.Contract {
 	c := t.promised()
 	c.Recovery = t.Recovery()
+	if len(t.Evidence.Sources()) < 2 {
+		c.Unstated["evidence-agrees"] = "there is one source of evidence; write a second one, such as evidence.http, file or provider, to have them compared"
+	}
 	return c
 }
 

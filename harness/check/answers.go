@@ -3,6 +3,8 @@ package check
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"slices"
 	"time"
 
 	"github.com/idemstorm/idemstorm/harness/contract"
@@ -45,15 +47,24 @@ func (ix *index) judgeProbe(p contract.Promise, op *operation, sh *sheet) {
 	if a == nil {
 		return
 	}
-	first := op.scope.firstOf(op.scope.spelled(p.Situation.First()))
+	first := ix.beginning(p.Situation, op)
 	if why := unfit(p.Situation, first); why != "" {
 		sh.doubt = why
+		return
+	}
+	if overloaded(a) && !slices.Contains(p.Status, a.status) {
+		sh.doubt = fmt.Sprintf("operation %d was answered %d: whoever is out of service for a moment does not show how it treats keys", op.id, a.status)
 		return
 	}
 	sh.look()
 	if seen := ix.breaks(p, a, first); seen != "" {
 		sh.violate(op.scope.untreated(p, seen, first, a))
 	}
+}
+
+// overloaded says whether an answer may come from anywhere on the way, and at any time.
+func overloaded(a *attempt) bool {
+	return slices.Contains([]int{http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}, a.status)
 }
 
 // answered is the only attempt of an operation; nil if it has no answer.
@@ -64,11 +75,14 @@ func (op *operation) answered() *attempt {
 	return nil
 }
 
-// spelled is the scope's operation of that spelling; nil if there is none.
-func (s *scope) spelled(spelling string) *operation {
-	for _, op := range s.ops {
-		if op.spelling == spelling {
-			return op
+// beginning is what a situation begins with under an operation's key, whoever sent it; nil if it needs no beginning.
+func (ix *index) beginning(s contract.Situation, op *operation) *attempt {
+	if op.scope.key == "" {
+		return nil
+	}
+	for i := range ix.ops {
+		if first := &ix.ops[i]; first.once && first.spelling == s.First() && first.scope.key == op.scope.key {
+			return first.scope.firstOf(first)
 		}
 	}
 	return nil
@@ -114,6 +128,8 @@ func (ix *index) notExecuted(p contract.Promise, a, first *attempt) string {
 		return fmt.Sprintf("%d, which is not what an execution is answered", a.status)
 	case a.marked:
 		return fmt.Sprintf("%d, marked as a replay", a.status)
+	case p.Situation == contract.OtherUser && ix.set.Orders != nil && a.acked() && len(a.op.scope.orders) == 0:
+		return fmt.Sprintf("%d, and nothing was executed for this user", a.status)
 	}
 	return ""
 }

@@ -40,6 +40,8 @@ func (ix *index) judgeInFlight(p contract.Promise, sh *sheet) {
 			sh.look()
 			switch {
 			case a.status/100 == 2:
+			case overloaded(a) && !slices.Contains(p.Status, a.status):
+				sh.doubt = fmt.Sprintf("operation %d was answered %d, which does not show how it treats keys", a.op.id, a.status)
 			case p.Does == contract.Refuses && notRefused(p, a) == "":
 				refused++
 			default:
@@ -80,7 +82,7 @@ func (ix *index) judgeOtherInFlight(p contract.Promise, sh *sheet) {
 			continue
 		}
 		for _, a := range crowd {
-			if a.op.request == winner.op.request {
+			if a.op.request == winner.op.request || overloaded(a) && !slices.Contains(p.Status, a.status) {
 				continue
 			}
 			sh.look()

@@ -94,6 +94,11 @@ func Run(ctx context.Context, lab *Lab, o Options) (verdict.Run, error) {
 		return verdict.Run{}, err
 	}
 	o.Progress.Done()
+	if r.target != nil {
+		if err := r.proves(ctx); err != nil {
+			return verdict.Run{}, errors.Join(err, r.close(ctx))
+		}
+	}
 	facts, err := record(ctx, r, o)
 	if err = errors.Join(err, r.close(ctx)); err != nil {
 		return verdict.Run{}, err

@@ -116,8 +116,8 @@ func TestAServiceThatKeepsToItsProfileIsClean(t *testing.T) {
 			t.Run(profile+"/"+scenario, func(t *testing.T) {
 				t.Parallel()
 				run := storm(t, lab, profiled(t, profile, ""), scenario)
-				if exit := run.Verdict.Exit(); exit != verdict.ExitHeld {
-					t.Fatalf("exit %d: %+v", exit, complaints(run))
+				if list := complaints(run); len(list) > 0 { // doubts are about the machine that the test runs on
+					t.Fatalf("%+v", list)
 				}
 				if scenario == "answers" {
 					everyRowIsJudged(t, run)

@@ -16,7 +16,7 @@ func (r *rig) world(zero time.Time, writer *history.Writer) fault.World {
 		Redis: r.redis, Postgres: r.store.cluster, Standby: r.store.standby, Front: r.store.front,
 		Bouncer: r.bouncer,
 		Command: func(ctx context.Context, args ...string) error { return r.bundle.Run(ctx, r.store.dsn, args...) },
-		Note: noter(zero, writer),
+		Note:    noter(zero, writer),
 	}
 	if r.provider != nil {
 		w.Provider = knob{r.provider}

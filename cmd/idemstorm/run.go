@@ -210,7 +210,7 @@ func unreachable(err error) error {
 	switch {
 	case errors.Is(err, harness.ErrUnreachable):
 		return exitWith(verdict.ExitUnreachable, err)
-	case errors.Is(err, harness.ErrOtherPlan):
+	case errors.Is(err, harness.ErrOtherPlan), errors.Is(err, harness.ErrTargetFile):
 		return exitWith(verdict.ExitUsage, err)
 	}
 	return err

@@ -25,7 +25,7 @@ type Run struct {
 	Subject    string            `json:"subject"` // one line: what was tested, variant and replicas
 	Variant    string            `json:"variant,omitempty"`
 	Target     string            `json:"target,omitempty"` // file that describes the server, of somebody else's
-	Facts      []Fact            `json:"facts"` // environment: CPU, kernel, PostgreSQL and its settings, versions
+	Facts      []Fact            `json:"facts"`            // environment: CPU, kernel, PostgreSQL and its settings, versions
 	Counts     Counts            `json:"counts"`
 	Latency    []latency.Summary `json:"latency"`
 	Faults     []history.Fault   `json:"faults,omitempty"`

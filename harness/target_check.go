@@ -2,9 +2,12 @@ package harness
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"net/url"
 	"strings"
 
 	"github.com/idemstorm/idemstorm/harness/contract"
@@ -66,11 +69,31 @@ func (c *checking) fails(format string, args ...any) {
 	c.say(Remark{Fails, fmt.Sprintf(format, args...)})
 }
 
-func (c *checking) reach(context.Context) error {
+func (c *checking) reach(ctx context.Context) error {
 	if c.target.Running() {
-		return nil
+		return c.dial(ctx)
 	}
 	c.works("start: %d process(es) of %s are ready on %s", len(c.replicas), strings.Join(c.target.Start.Command, " "), strings.Join(c.urls(), ", "))
+	return nil
+}
+
+// dial looks whether anybody listens where the service should be.
+func (c *checking) dial(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	for n, base := range c.urls() {
+		u, err := url.Parse(base)
+		if err != nil {
+			return err
+		}
+		port := cmp.Or(u.Port(), map[string]string{"https": "443"}[u.Scheme], "80")
+		conn, err := new(net.Dialer).DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
+		if err != nil {
+			return fmt.Errorf("%w: %s: url[%d]: %w; start the service, or correct url", ErrUnreachable, c.target.File(), n, err)
+		}
+		c.works("url[%d]: something listens at %s", n, base)
+		_ = conn.Close() // nothing was sent on it
+	}
 	return nil
 }
 

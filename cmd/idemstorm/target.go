@@ -84,5 +84,3 @@ func concludeCheck(w io.Writer, dir string, failed bool, err error) error {
 	fmt.Fprintln(w, "It works. Next: idemstorm run --target, and idemstorm explore --target where idemstorm starts the service.")
 	return os.RemoveAll(dir)
 }
-
-func newTargetInitCommand() *cobra.Command { return &cobra.Command{Use: "init"} }

@@ -119,6 +119,14 @@ func (t Target) validateEndpoint() error {
 	return named("evidence.http.key", oneName(h.Key, h.Token))
 }
 
+// named puts a field before what is wrong with it.
+func named(field string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", field, err)
+}
+
 func oneName(key, token string) error {
 	switch {
 	case key == "" && token == "":

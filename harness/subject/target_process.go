@@ -156,20 +156,21 @@ func (t Target) Prepare(ctx context.Context, dsn string, execute func(sql string
 		if err != nil {
 			return fmt.Errorf("schema.file: %w; the path starts in the target file's folder", err)
 		}
-		return named("schema.file", execute(string(sql)))
+		return prepared("schema.file", execute(string(sql)))
 	case t.Schema.SQL != "":
-		return named("schema.sql", execute(t.Schema.SQL))
+		return prepared("schema.sql", execute(t.Schema.SQL))
 	case len(t.Schema.Command) > 0:
-		return named("schema.command", t.prepareByCommand(ctx, dsn))
+		return prepared("schema.command", t.prepareByCommand(ctx, dsn))
 	}
 	return nil
 }
 
-func named(field string, err error) error {
+// prepared names the field by which tables could not be made.
+func prepared(field string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%s: %w", field, err)
+	return fmt.Errorf("%s: %w; correct it, so that it makes the tables of an empty database", field, err)
 }
 
 func (t Target) prepareByCommand(ctx context.Context, dsn string) error {

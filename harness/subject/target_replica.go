@@ -27,5 +27,5 @@ func (t Target) StartError(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%s: start.command: %w; it must answer %s on the port that it gets as %s", t.file, err, t.Start.Ready, t.Start.PortEnv)
+	return fmt.Errorf("%s: start.command: %w; see to the program's name, start.dir and start.env: it must answer %s on the port that it gets as %s", t.file, err, t.Start.Ready, t.Start.PortEnv)
 }

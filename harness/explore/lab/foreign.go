@@ -84,7 +84,7 @@ type Foreign struct {
 	clients  []*explore.Client
 	proxies  []*pgwire.Proxy
 	provider *provider.Provider // where the target calls one
-	restarts int // of servers that had ended by themselves
+	restarts int                // of servers that had ended by themselves
 }
 
 // Scenario is the case that the lab was opened for.

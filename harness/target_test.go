@@ -2,16 +2,22 @@ package harness_test
 
 import (
 	"context"
+	"errors"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/idemstorm/idemstorm/harness"
 	"github.com/idemstorm/idemstorm/harness/contract"
+	"github.com/idemstorm/idemstorm/harness/loopback"
+	"github.com/idemstorm/idemstorm/harness/pgcluster"
 	"github.com/idemstorm/idemstorm/harness/subject"
 	"github.com/idemstorm/idemstorm/harness/verdict"
 	"github.com/idemstorm/idemstorm/scenarios"
@@ -171,4 +177,119 @@ func rowsAmong(ids []string, broken contract.Situation) []string {
 		with := broken == contract.FirstUse || broken == contract.OtherRequest && id == contract.OtherInFlight.Invariant()
 		return !strings.HasPrefix(id, "answer-") || id == broken.Invariant() || with
 	})
+}
+
+// A service that runs already keeps its rows: those of before are not this run's, and its database can be taken away behind the proxy that it was
+// given.
+func TestARunningServiceIsStormedUnderKeysOfItsOwn(t *testing.T) {
+	lab := openTargetLab(t)
+	server, url, listen := startProfiled(t)
+	for range 2 {
+		target := targetOf(t, "testdata/profiled/running.yaml", "URL", server, "DATABASE", url, "LISTEN", listen)
+		for _, scenario := range []string{"race", "outage"} {
+			run := storm(t, lab, target, scenario)
+			if list := complaints(run); len(list) > 0 {
+				t.Fatalf("%s: %+v", scenario, list)
+			}
+			if run.Verdict.Findings[0].Looked == 0 || strings.Contains(run.Reproduce, "--plan") {
+				t.Errorf("%s: looked at %d keys, %s", scenario, run.Verdict.Findings[0].Looked, run.Reproduce)
+			}
+		}
+	}
+}
+
+// startProfiled starts the service as its team would, on a database behind a port that is free for a proxy.
+func startProfiled(t *testing.T) (server, database, listen string) {
+	t.Helper()
+	program, err := buildProfiled()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cluster, err := pgcluster.Start(t.Context(), pgcluster.Options{Fast: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ports [2]int
+	for i := range ports {
+		if ports[i], err = loopback.FreePort(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	listen, database = loopback.Addr(ports[1]), cluster.DSN("postgres")
+	told, err := pgcluster.Via(database, listen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proc, err := subject.Launch(subject.Command{
+		Path: program, Args: []string{"-profile", "stripe"}, Log: filepath.Join(t.TempDir(), "log"),
+		Env: []string{"DATABASE_URL=" + told, "PORT=" + strconv.Itoa(ports[0])},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(proc.Kill(), cluster.Stop()); err != nil {
+			t.Error(err)
+		}
+	})
+	awaitListener(t, loopback.Addr(ports[0]))
+	return "http://" + loopback.Addr(ports[0]), database, listen
+}
+
+// awaitListener waits until somebody listens at an address.
+func awaitListener(t *testing.T, addr string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		conn, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
+		if err == nil {
+			conn.Close()
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			t.Fatalf("nobody listens at %s: %v", addr, err)
+		}
+	}
+}
+
+// Two sources are compared: the service that forgets to write its log line is seen, and not convicted.
+func TestEvidenceFromSeveralPlacesIsCompared(t *testing.T) {
+	lab := openTargetLab(t)
+	for name, want := range map[string]int{"": verdict.ExitHeld, "log": verdict.ExitInconclusive} {
+		program, err := buildProfiled()
+		if err != nil {
+			t.Fatal(err)
+		}
+		target := targetOf(t, "testdata/profiled/logged.yaml", "./profiled", program, "FORGETS", name)
+		run := storm(t, lab, target, "race")
+		if got := run.Verdict.Exit(); got != want {
+			t.Errorf("forgets %q: exit %d, want %d: %+v", name, got, want, complaints(run))
+		}
+	}
+}
+
+// Nothing is asked of a service whose first request is refused: what would be judged then means nothing.
+func TestAFileThatDoesNotFitIsNotStormed(t *testing.T) {
+	lab := openTargetLab(t)
+	program, err := buildProfiled()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := scenarios.FindForTarget("race")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for from, want := range map[string]string{"/orders\n": "request.path", "token: reference": "evidence.http", "Bearer ann": "request.body"} {
+		to := map[string]string{"/orders\n": "/order\n", "token: reference": "token: item", "Bearer ann": ""}[from]
+		target := targetOf(t, "testdata/profiled/profiled.yaml", "PROFILE", "ietf", "BROKEN", "", "./profiled", program, from, to)
+		_, err := harness.Run(t.Context(), lab, harness.Options{Scenario: s, Target: &target, Seed: 1, Dir: t.TempDir()})
+		if !errors.Is(err, harness.ErrTargetFile) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", from, err, want)
+		}
+	}
 }

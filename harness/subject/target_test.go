@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/idemstorm/idemstorm/harness/loopback"
 )
 
 const goodTarget = `name: orders
@@ -120,20 +122,68 @@ func TestAKeyIsSentInItsFormat(t *testing.T) {
 	}
 }
 
-func TestTheDocumentedExampleLoads(t *testing.T) {
-	const doc = "../../docs/target-file.md"
+func TestTheDocumentedExamplesLoad(t *testing.T) {
+	first := documented(t, "../../docs/target-file.md", 0)
+	if first.Promise.Profile == "" || len(first.Evidence.Sources()) != 4 || first.Recovery() == 0 || len(first.missing()) != 0 || !first.ByClock() {
+		t.Errorf("the example does not show everything: %+v", first)
+	}
+	if running := documented(t, "../../docs/target-file.md", 1); !running.Running() || !running.Database.Disposable {
+		t.Errorf("the second example is of no running service: %+v", running)
+	}
+	documented(t, "../../README.md", 0)
+}
+
+// documented is the n-th block of YAML in a document.
+func documented(t *testing.T, doc string, n int) Target {
+	t.Helper()
 	text, err := os.ReadFile(doc)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, block, _ := strings.Cut(string(text), "```yaml\n")
-	example, _, _ := strings.Cut(block, "```")
+	example, _, _ := strings.Cut(strings.Split(string(text), "```yaml\n")[n+1], "```")
 	target, err := ParseTarget(doc, []byte(example))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if target.Name == "" || len(target.Answers.Mismatch) == 0 || target.Recovery() == 0 {
-		t.Errorf("the example does not show everything: %+v", target)
+	return target
+}
+
+// Who begins a file by hand or by asking gets one that is understood, whatever was answered.
+func TestADraftIsAFileThatLoads(t *testing.T) {
+	for name, d := range map[string]Draft{
+		"nothing known": {},
+		"running":       {URL: "http://127.0.0.1:3000", Name: "shop: \"the\" one", Body: "{\"it's\": {{number}}}", Auth: map[string]string{"X-Api-Key": "a: b #c"}},
+		"with rows":     {URL: "http://127.0.0.1:3000", Database: "postgres://u:p@127.0.0.1/shop", Executions: "SELECT 'a' AS key, \"id\" FROM t"},
+		"marked":        {Marker: "X-Again: true", Method: "DELETE", Path: "/orders/1", Notes: []string{"request.path: it is 1 here"}},
+	} {
+		var b strings.Builder
+		if err := d.Write(&b); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ParseTarget("t.yaml", []byte(b.String())); err != nil {
+			t.Errorf("%s: %v in\n%s", name, err, b.String())
+		}
+	}
+}
+
+// Nobody storms another's machine by a slip.
+func TestAHostBeyondThisMachineMustBeNamedTwice(t *testing.T) {
+	target := Target{URL: []string{"http://127.0.0.1:1", "https://shop.example.com/v1"}, Evidence: TargetEvidence{HTTP: TargetHTTP{Path: "http://logs.example.com/"}}}
+	for want, owned := range map[string][]string{
+		"shop.example.com is not this machine": nil,
+		"logs.example.com is not this machine": {"shop.example.com"},
+		"does not name that host":              {"shop.example.com", "logs.example.com", "shop.example.org"},
+		"":                                     {"logs.example.com", "shop.example.com"},
+	} {
+		err := target.Owned(owned)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("owned %v: %v, want %q", owned, err, want)
+		}
+	}
+	for host, is := range map[string]bool{"localhost": true, "127.9.9.9": true, "::1": true, "0.0.0.0": false, "localhost.example.com": false, "10.0.0.1": false} {
+		if loopback.Is(host) != is {
+			t.Errorf("%s: loopback %t", host, !is)
+		}
 	}
 }
 

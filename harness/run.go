@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -154,8 +155,8 @@ func (o Options) seed() subject.Seed {
 	return subject.Seed{Users: f.Users, Positions: f.Positions, Cash: f.Cash, Value: o.Seed}
 }
 
-// record makes every fact of a run: the plan, the history, the evidence and the latencies, all on disk when it returns.
-func record(ctx context.Context, r *rig, o Options) (verdict.Run, error) {
+// begun is a run of which nothing has happened yet.
+func (o Options) begun() verdict.Run {
 	run := verdict.Run{
 		Schema: verdict.RunSchema, Tool: Version(), Scenario: o.Scenario.Name, Summary: o.Scenario.Summary,
 		Seed: o.Seed, Reproduce: o.reproduce(), Variant: o.Variant, Subject: o.subjectLine(),
@@ -163,25 +164,36 @@ func record(ctx context.Context, r *rig, o Options) (verdict.Run, error) {
 	if o.Target != nil {
 		run.Target = o.Target.Given()
 	}
-	p, err := o.plan(r.fixture)
+	return run
+}
+
+// savePlan makes the plan, and keeps it in the run directory.
+func (o Options) savePlan(f subject.Fixture, run *verdict.Run) (*plan.Plan, error) {
+	p, err := o.plan(f)
 	if err != nil {
-		return run, err
+		return nil, err
 	}
 	run.PlanDigest = p.Digest()
 	if !strings.HasPrefix(run.PlanDigest, o.Plan) {
-		return run, fmt.Errorf("%w: seed %d gives plan %.12s, not %s", ErrOtherPlan, o.Seed, run.PlanDigest, o.Plan)
+		return nil, fmt.Errorf("%w: seed %d gives plan %.12s, not %s", ErrOtherPlan, o.Seed, run.PlanDigest, o.Plan)
 	}
 	if o.repeats() {
 		run.Reproduce += " --plan " + run.PlanDigest[:12]
 	}
-	if err := history.WriteOperations(filepath.Join(o.Dir, FilePlan), p.Operations()); err != nil {
+	return p, history.WriteOperations(filepath.Join(o.Dir, FilePlan), p.Operations())
+}
+
+// record makes every fact of a run: the plan, the history, the evidence and the latencies, all on disk when it returns.
+func record(ctx context.Context, r *rig, o Options) (verdict.Run, error) {
+	run := o.begun()
+	p, err := o.savePlan(r.fixture, &run)
+	if err != nil {
 		return run, err
 	}
 	if run.Facts, err = environment(ctx, r.store.dsn); err != nil {
 		return run, err
 	}
-	run.Facts = append(append(run.Facts, r.between()...), o.targetFacts()...)
-	run.Facts = append(run.Facts, o.Canary.facts()...)
+	run.Facts = slices.Concat(run.Facts, r.between(), o.targetFacts(), o.Canary.facts())
 	before, err := r.before(ctx, len(o.Scenario.Faults) > 0)
 	if err != nil {
 		return run, err

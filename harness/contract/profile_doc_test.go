@@ -101,8 +101,14 @@ func TestAStatusOfSeveralMeaningsIsNotTakenForOneOfThem(t *testing.T) {
 		marked bool
 		answer Answer
 	}{
-		{200, false, AnswerFresh}, {200, true, AnswerReplay}, {400, false, AnswerRejected}, {409, false, AnswerInFlight},
-		{402, true, AnswerRejected}, {500, true, AnswerRejected}, {500, false, AnswerFailed}, {302, false, AnswerUnknown},
+		{200, false, AnswerFresh},
+		{200, true, AnswerReplay},
+		{400, false, AnswerRejected},
+		{409, false, AnswerInFlight},
+		{402, true, AnswerRejected},
+		{500, true, AnswerRejected},
+		{500, false, AnswerFailed},
+		{302, false, AnswerUnknown},
 	} {
 		if got := c.Classify(want.status, want.marked, nil); got != want.answer {
 			t.Errorf("%d marked %t is %q, want %q", want.status, want.marked, got, want.answer)

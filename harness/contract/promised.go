@@ -38,8 +38,11 @@ func (p Promised) answers() (rules []Rule) {
 		situation Situation
 		answer    Answer
 	}{
-		{OtherRequest, AnswerMismatch}, {SameInFlight, AnswerInFlight},
-		{AfterRefusal, AnswerPreviousFailed}, {AfterFailure, AnswerPreviousFailed}, {KeyMalformed, AnswerMalformed},
+		{OtherRequest, AnswerMismatch},
+		{SameInFlight, AnswerInFlight},
+		{AfterRefusal, AnswerPreviousFailed},
+		{AfterFailure, AnswerPreviousFailed},
+		{KeyMalformed, AnswerMalformed},
 	} {
 		rules = append(rules, p.refusals(named.situation, named.answer)...)
 	}

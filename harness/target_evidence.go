@@ -54,7 +54,7 @@ func collectTarget(ctx context.Context, r *rig, o Options) error {
 	return evidence.Save(filepath.Join(o.Dir, FileEvidence), r.setOf(found, owners))
 }
 
-// setOf makes the first source the one that is judged by. The ledger of the provider counts beside it: a charge is an effect of its own.
+// setOf makes the first source the one that is judged by. Charges are judged beside it.
 func (r *rig) setOf(found map[string][]evidence.Execution, owners owners) (set evidence.Set) {
 	route, _ := r.target.Contract().Route(contract.ServiceRoute)
 	for _, name := range r.target.Evidence.Sources() {
@@ -64,11 +64,23 @@ func (r *rig) setOf(found map[string][]evidence.Execution, owners owners) (set e
 			source.Executions = append(source.Executions, a.Execution)
 		}
 		set.Sources = append(set.Sources, source)
-		if set.Orders == nil {
+		switch {
+		case set.Orders == nil:
 			set.Orders = ordersOf(list, route.Scope())
+		case name == sourceProvider:
+			set.Charges = chargesOf(list)
 		}
 	}
 	return set
+}
+
+// chargesOf are lines of the provider's ledger as the checks know them.
+func chargesOf(list []attributed) []evidence.Charge {
+	charges := []evidence.Charge{}
+	for _, a := range list {
+		charges = append(charges, evidence.Charge{ID: a.ID, Key: a.key, User: a.user, Operation: a.op})
+	}
+	return charges
 }
 
 // ordersOf are executions as the checks know them.

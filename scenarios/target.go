@@ -66,7 +66,7 @@ func (s Scenario) ofTarget() bool {
 func (s Scenario) Suits(t subject.Target) error {
 	for i, ph := range s.Workload.Phases {
 		if err := suitsPhase(ph, t); err != nil {
-			return fmt.Errorf("workload.phases[%d].%w", i, err)
+			return fmt.Errorf("workload.phases[%d]: %w", i, err)
 		}
 	}
 	for i, f := range s.Faults {
@@ -93,10 +93,10 @@ func suitsPhase(ph plan.Phase, t subject.Target) error {
 		return fmt.Errorf("mix: missing; write {%s: 1} for a target", contract.ServiceRoute)
 	}
 	if ph.Shape == "rivals" && t.OtherBody == "" {
-		return errors.New("shape: rivals need the target's other_body; write a body that asks for something else")
+		return errors.New("other_body: missing in the target file; rivals need one that asks for something else")
 	}
 	if ph.Shape == "situations" && t.Promise.Profile == "" {
-		return fmt.Errorf("shape: situations need the target's contract.profile; write one of %s", strings.Join(contract.ProfileNames(), ", "))
+		return fmt.Errorf("contract.profile: missing in the target file; situations are its rows: write one of %s", strings.Join(contract.ProfileNames(), ", "))
 	}
 	return nil
 }

@@ -153,7 +153,7 @@ type chosenScenario struct {
 	ref string
 }
 
-func (f runFlags) choose(args []string) ([]chosenScenario, error) {
+func (f *runFlags) choose(args []string) ([]chosenScenario, error) {
 	if f.foreign.target != nil {
 		return f.chooseForTarget(args)
 	}

@@ -90,11 +90,7 @@ func (f *runFlags) loadTarget() error {
 	if err := errors.Join(f.withoutBundled(), f.foreign.load()); err != nil {
 		return err
 	}
-	if err := f.replicate(); err != nil {
-		return err
-	}
-	_, f.foreign.leftOut, _ = fittingScenarios(*f.foreign.target) // choose says what is wrong
-	return nil
+	return f.replicate()
 }
 
 // replicate lets the flag decide how many processes there are.
@@ -120,12 +116,13 @@ func (f runFlags) openLab(ctx context.Context) (*harness.Lab, error) {
 }
 
 // chooseForTarget takes what is named, or everything that the file gives the means for.
-func (f runFlags) chooseForTarget(args []string) (out []chosenScenario, err error) {
+func (f *runFlags) chooseForTarget(args []string) (out []chosenScenario, err error) {
 	if len(args) == 0 {
-		fitting, _, err := fittingScenarios(*f.foreign.target)
+		fitting, leftOut, err := fittingScenarios(*f.foreign.target)
 		if err != nil {
 			return nil, err
 		}
+		f.foreign.leftOut = leftOut
 		for _, s := range fitting {
 			out = append(out, chosenScenario{s, s.Name})
 		}

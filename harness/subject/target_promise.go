@@ -97,10 +97,17 @@ func (c TargetContract) profile() contract.Profile {
 func (t Target) Contract() contract.Contract {
 	c := t.promised()
 	c.Recovery = t.Recovery()
+	c.Routes[0].Evidence.Charge = t.Charged()
 	if len(t.Evidence.Sources()) < 2 {
 		c.Unstated["evidence-agrees"] = "there is one source of evidence; write a second one, such as evidence.http, file or provider, to have them compared"
 	}
 	return c
+}
+
+// Charged says whether charges are counted beside other evidence: each is an effect of its own, in a ledger that the harness keeps.
+func (t Target) Charged() bool {
+	sources := t.Evidence.Sources()
+	return len(sources) > 1 && t.Evidence.Provider.Env != ""
 }
 
 func (t Target) promised() contract.Contract {

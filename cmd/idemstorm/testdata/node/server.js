@@ -5,6 +5,15 @@ const { Pool } = require('./pg.js')
 
 const pool = new Pool(process.env.DATABASE_URL, 8)
 
+// charge calls the payment provider, with the key forwarded unless CHARGE=keyless.
+async function charge(key) {
+  if (!process.env.PAYMENT_URL) return
+  const headers = { 'Content-Type': 'application/json' }
+  if (process.env.CHARGE !== 'keyless') headers['Idempotency-Key'] = key
+  const answer = await fetch(process.env.PAYMENT_URL + '/v1/charges', { method: 'POST', headers, body: JSON.stringify({ user_id: 1, amount_cents: 100 }) })
+  if (!answer.ok) throw new Error('the provider answered ' + answer.status)
+}
+
 async function placeChecked(key, order) {
   const [known] = await pool.query('SELECT id FROM orders WHERE idem_key = $1', [key])
   if (known) return { id: Number(known[0]), replayed: true }
@@ -21,6 +30,7 @@ async function placeClaimed(key, order) {
       return request === wanted ? { id: Number(id), replayed: true } : { mismatch: true }
     }
     const [[id]] = await tx.query('INSERT INTO orders (idem_key, item, quantity) VALUES ($1, $2, $3) RETURNING id', [key, order.item, order.quantity])
+    if (process.env.CHARGE !== 'always') await charge(key)
     await tx.query('UPDATE claims SET order_id = $2 WHERE idem_key = $1', [key, id])
     return { id: Number(id) }
   })
@@ -41,6 +51,7 @@ async function handle(request) {
   const key = request.headers['idempotency-key']
   if (request.url !== '/orders') return [404, { error: 'no such endpoint' }]
   if (place !== placeAlways && !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(key || '')) return [400, { error: 'a key, please' }]
+  if (process.env.CHARGE === 'always') await charge(key)
   const placed = await place(key, order)
   if (placed.mismatch) return [422, { error: 'the key belongs to another order' }]
   return [201, { id: placed.id }, placed.replayed]

@@ -59,7 +59,11 @@ async function handle(request) {
 
 http.createServer(async (request, response) => {
   let answer
-  try { answer = await handle(request) } catch (err) { console.error(err.message); answer = [503, { error: 'try again' }] }
+  try { answer = await handle(request) } catch (err) {
+    console.error(err.message)
+    if (process.env.ON_ERROR === 'exit') process.exit(1)
+    answer = [503, { error: 'try again' }]
+  }
   const [status, body, replayed] = answer
   if (replayed) response.setHeader('Idempotency-Replayed', 'true')
   response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))

@@ -43,6 +43,9 @@ func environment(ctx context.Context, dsn string) ([]verdict.Fact, error) {
 		{Name: "memory", Value: memory()},
 		{Name: "kernel", Value: kernel()},
 	}
+	if dsn == "" { // the database is somebody else's
+		return facts, nil
+	}
 	conn, err := pgx.Connect(ctx, dsn)
 	if err != nil {
 		return facts, fmt.Errorf("read the server's settings: %w", err)
@@ -88,6 +91,9 @@ func kernel() string {
 // reproduce is the command line that runs the same plan again.
 func (o Options) reproduce() string {
 	parts := []string{"idemstorm", "run", o.scenarioRef(), "--seed", strconv.FormatUint(o.Seed, 10)}
+	if o.Target != nil {
+		parts = append(parts, "--target", o.Target.Given())
+	}
 	if o.Variant != "" {
 		parts = append(parts, "--variant", o.Variant)
 	}

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -36,12 +37,16 @@ func judge(dir string, run verdict.Run) (verdict.Run, error) {
 	if missing != nil && !errors.Is(missing, fs.ErrNotExist) {
 		return run, missing
 	}
+	promise, err := contractOf(dir, scenario.Subject.Contract())
+	if err != nil {
+		return run, err
+	}
 	planned := digested{ops: history.ScanOperations(filepath.Join(dir, FilePlan))}
 	in := check.Input{
-		Scenario: scenario.Name, Contract: scenario.Subject.Contract(), Operations: planned.all,
+		Scenario: scenario.Name, Contract: promise, Operations: planned.all,
 		Events:   history.Scan(filepath.Join(dir, FileHistory)),
 		Evidence: set, Claimed: scenario.Invariants,
-		Limits: check.Limits{Recovery: scenario.Settle.Within, Loss: scenario.Loss()},
+		Limits: check.Limits{Recovery: cmp.Or(promise.Recovery, scenario.Settle.Within), Loss: scenario.Loss()},
 	}
 	check.JudgeRun(in, &run)
 	run.Verdict.Gates = check.JudgeGates(scenario.Gates, run.Latency)

@@ -61,6 +61,9 @@ func (o LabOptions) sweep(ctx context.Context) {
 	}
 }
 
+// NoLab is for runs against a service that runs already, with a database of its own.
+func NoLab() *Lab { return &Lab{} }
+
 // labSettings leave durability as users have it: the order of commits and what a crash keeps are part of what is tested.
 var labSettings = map[string]string{"max_connections": "1000"}
 

@@ -81,7 +81,7 @@ func (s Scenario) validateParts() error {
 	if err := s.Subject.Validate(); err != nil {
 		return err
 	}
-	if stale := s.Subject.WithDefaults().StaleAfter; slices.Contains(s.Invariants, "recovers") && s.Settle.Within <= stale {
+	if stale := s.Subject.WithDefaults().StaleAfter; slices.Contains(s.Invariants, "recovers") && s.Settle.Within <= stale && !s.ofTarget() {
 		return fmt.Errorf("settle.within: %v is no longer than subject.stale_after, %v: an abandoned key could not recover in time", s.Settle.Within, stale)
 	}
 	if err := s.Workload.Validate(); err != nil {

@@ -46,6 +46,7 @@ func newRootCommand() *cobra.Command {
 		newExploreCommand(),
 		newCheckCommand(),
 		newReportCommand(),
+		newTargetCommand(),
 		newScenariosCommand(),
 		newZooCommand(),
 		newSoakCommand(),

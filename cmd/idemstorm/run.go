@@ -30,6 +30,7 @@ type runFlags struct {
 	duration                                               time.Duration
 	rate                                                   float64
 	quiet, json, noCanary                                  bool
+	foreign                                                targetFlags
 }
 
 func newRunCommand() *cobra.Command {
@@ -44,7 +45,8 @@ Exit codes: 0 held · 1 an invariant was violated · 2 usage · 3 target or data
 		Example: `  idemstorm run duplicate-key-race
   idemstorm run --suite quick --out runs/nightly --junit junit.xml
   idemstorm run body-mismatch --variant no-body-hash
-  idemstorm run my-scenario.yaml --dsn postgres://localhost/postgres --seed 7`,
+  idemstorm run my-scenario.yaml --dsn postgres://localhost/postgres --seed 7
+  idemstorm run --target my-service.yaml`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runScenarios(cmd.Context(), cmd.OutOrStdout(), f, args)
 		},
@@ -62,6 +64,7 @@ Exit codes: 0 held · 1 an invariant was violated · 2 usage · 3 target or data
 	flags.StringVar(&f.plan, "plan", "", "beginning of the plan's digest: refuse to run when the seed gives another plan by now")
 	flags.DurationVar(&f.duration, "duration", 0, "length of open-loop phases (default: what the scenario says)")
 	flags.Float64Var(&f.rate, "rate", 0, "arrivals a second of open-loop phases (default: what the scenario says)")
+	f.foreign.add(cmd)
 	flags.BoolVar(&f.noCanary, "no-canary", false, "with --suite: do not first run a broken server that must be convicted")
 	flags.BoolVar(&f.quiet, "quiet", false, "print the final verdict only")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object a scenario, instead of tables")
@@ -70,6 +73,9 @@ Exit codes: 0 held · 1 an invariant was violated · 2 usage · 3 target or data
 
 // runScenarios runs the chosen scenarios one after the other on one PostgreSQL and reports them together.
 func runScenarios(ctx context.Context, stdout io.Writer, f runFlags, args []string) error {
+	if err := f.loadTarget(); err != nil {
+		return exitWith(verdict.ExitUsage, err)
+	}
 	chosen, err := f.choose(args)
 	if err != nil {
 		return exitWith(verdict.ExitUsage, err)
@@ -85,7 +91,8 @@ func runScenarios(ctx context.Context, stdout io.Writer, f runFlags, args []stri
 		return fmt.Errorf("find this program's own file: %w", err)
 	}
 	out := newOutput(stdout, f)
-	lab, err := harness.OpenLab(ctx, harness.LabOptions{DSN: f.dsn, BinDir: f.pgBin, Say: tell})
+	f.announce(stdout)
+	lab, err := f.openLab(ctx)
 	if err != nil {
 		return unreachable(err)
 	}
@@ -108,7 +115,7 @@ func (f runFlags) runAll(ctx context.Context, lab *harness.Lab, out *output, exe
 	for _, c := range chosen {
 		run, err := harness.Run(ctx, lab, harness.Options{
 			Scenario: c.Scenario, Ref: c.ref, Exe: exe, Variant: f.variant, Strategy: f.strategy, Replicas: f.replicas, Seed: f.seed,
-			Duration: f.duration, Rate: f.rate, Plan: f.plan, Among: len(chosen) > 1,
+			Duration: f.duration, Rate: f.rate, Plan: f.plan, Among: len(chosen) > 1, Target: f.foreign.target, Caps: f.foreign.caps(),
 			Dir: filepath.Join(out.dir, c.Name), Progress: out.progress(c.Name), Canary: canary,
 		})
 		if err != nil {
@@ -149,7 +156,10 @@ type chosenScenario struct {
 	ref string
 }
 
-func (f runFlags) choose(args []string) ([]chosenScenario, error) {
+func (f *runFlags) choose(args []string) ([]chosenScenario, error) {
+	if f.foreign.target != nil {
+		return f.chooseForTarget(args)
+	}
 	var out []chosenScenario
 	if f.suite != "" {
 		suite, err := scenarios.Suite(f.suite)
@@ -203,7 +213,7 @@ func unreachable(err error) error {
 	switch {
 	case errors.Is(err, harness.ErrUnreachable):
 		return exitWith(verdict.ExitUnreachable, err)
-	case errors.Is(err, harness.ErrOtherPlan):
+	case errors.Is(err, harness.ErrOtherPlan), errors.Is(err, harness.ErrTargetFile):
 		return exitWith(verdict.ExitUsage, err)
 	}
 	return err

@@ -32,7 +32,11 @@ func newScenariosListCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return listScenarios(cmd.OutOrStdout(), all)
+			targets, err := scenarios.ForTargets()
+			if err != nil {
+				return err
+			}
+			return listScenarios(cmd.OutOrStdout(), append(all, targets...))
 		},
 	}
 }
@@ -54,6 +58,9 @@ func newScenariosShowCommand() *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := scenarios.Find(args[0])
+			if target, of := scenarios.FindForTarget(args[0]); of == nil {
+				s, err = target, nil
+			}
 			if err != nil {
 				return exitWith(verdict.ExitUsage, err)
 			}

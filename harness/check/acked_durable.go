@@ -19,6 +19,9 @@ var ackedDurable = Invariant{
 			if sc.route == nil || sc.any(contract.AnswerFresh, contract.AnswerReplay, contract.AnswerDone) == nil {
 				continue
 			}
+			if sc.key == "" && ix.contract.Foreign { // its rows name no key
+				continue
+			}
 			if sc.route.Evidence.Orders > 0 && ix.set.Orders != nil {
 				s.lookIn(sc.faults)
 				ix.judgeOrdered(sc, s)

@@ -18,6 +18,7 @@ type operation struct {
 	scope     *scope
 	request   uint64 // equal within a scope: the same request, whatever its spelling
 	spelling  string
+	once      bool  // it shows how a situation is treated, and is asked once
 	firstSent int64 // forever while it has no attempt
 	place     int32 // among the scope's operations
 	malformed bool
@@ -31,12 +32,14 @@ type attempt struct {
 	whole   int64 // when the last byte was sent: before that the server has no request
 	done    int64
 	answer  contract.Answer
-	body    uint64 // see bodyHash; only of 2xx answers
+	body    uint64 // see bodyHash; only of 2xx answers, and of operations that are asked once
+	code    string // of operations that are asked once: the JSON member "error"
 	bytes   int32  // of a cut request: how much was sent
 	n       int32
 	replica int32
 	status  int32
 	out     outcome
+	marked  bool // as a replay
 	settle  bool
 	safe    bool // it was answered before the time of a stated loss
 	proven  bool // it was answered in the time of a stated loss, and what it did is there

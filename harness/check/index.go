@@ -63,7 +63,7 @@ func (ix *index) addOperations(in Input) {
 			break
 		}
 		op := operation{
-			id: o.ID, request: maphash.String(seed, o.Request), spelling: o.Spelling,
+			id: o.ID, request: maphash.String(seed, o.Request), spelling: o.Spelling, once: o.Once,
 			malformed: len(o.Keys) > 0 && o.Key == "", firstSent: forever,
 		}
 		op.scope = ix.scopeOf(&o)
@@ -104,7 +104,16 @@ func (ix *index) scopeOf(o *history.Operation) *scope {
 	if o.Key == "" {
 		return ix.newScope(n)
 	}
+	n.user = ix.owner(n.user)
 	return ix.scopeNamed(n)
+}
+
+// owner is whose key it is: that of a user, or of everybody where users share keys.
+func (ix *index) owner(user int64) int64 {
+	if ix.contract.SharedKeys && user > 0 {
+		return 1
+	}
+	return user
 }
 
 func (ix *index) scopeNamed(n name) *scope {
@@ -188,12 +197,16 @@ func (ix *index) addAttempt(e *history.Attempt) bool {
 	}
 	a := attempt{
 		op: op, n: int32(e.N), replica: int32(e.Replica), status: int32(e.Status), sent: e.SentNS, whole: max(e.SentNS, e.LastByteNS), done: e.DoneNS, out: outcomeOf(e.Outcome), settle: e.Settle,
+		marked: e.Marked,
 	}
 	if a.returned() {
 		a.answer = ix.answers.of(e)
 	}
-	if a.acked() {
+	if a.acked() || op.once {
 		a.body = bodyHash(e.Body)
+	}
+	if op.once {
+		a.code = errorCode(e.Body)
 	}
 	op.scope.attempts = append(op.scope.attempts, a)
 	return true
@@ -237,7 +250,7 @@ func (ix *index) rowScope(key string, user int64, endpoint string, op int64) *sc
 		return o.scope
 	}
 	// A key that was stored as it was spelled is still that key: the plan has it in lower case.
-	n := name{key: strings.ToLower(key), user: user, endpoint: endpoint}
+	n := name{key: strings.ToLower(key), user: ix.owner(user), endpoint: endpoint}
 	if key == "" {
 		return ix.newScope(n)
 	}

@@ -35,7 +35,7 @@ type fate struct {
 func (ix *index) judgeSettled(sc *scope, from int64, s *sheet) {
 	for i, f := range ix.fatesOf(sc) {
 		op := sc.ops[i]
-		if op.firstSent == forever || (f.last != nil && f.last.answer == contract.AnswerGated) {
+		if op.firstSent == forever || op.once || (f.last != nil && f.last.answer == contract.AnswerGated) {
 			continue // never begun, or kept out by a gate until the end
 		}
 		s.lookIn(sc.faults)

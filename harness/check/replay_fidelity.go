@@ -13,8 +13,12 @@ var replayFidelity = Invariant{
 	Unit:    "replays",
 	judge: func(ix *index, s *sheet) {
 		for _, sc := range ix.lives {
-			if sc.key != "" && sc.route != nil {
-				sc.judgeReplays(s)
+			if sc.key == "" || sc.route == nil {
+				continue
+			}
+			sc.judgeReplays(s)
+			if ix.contract.Foreign && !ix.contract.Marker.Stated() {
+				sc.unmarkedReplays(s)
 			}
 		}
 	},

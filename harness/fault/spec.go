@@ -161,3 +161,6 @@ func names() []string {
 	}
 	return out
 }
+
+// Target is what the fault strikes, also where there is no choice and the file does not say.
+func (s Spec) Target() Target { return s.complete().On }

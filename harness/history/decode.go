@@ -285,6 +285,10 @@ func (s *scanner) operationText(o *Operation, name string) {
 		o.Twin = s.flag()
 	case "retry":
 		o.Retry = s.text()
+	case "once":
+		o.Once = s.flag()
+	case "token":
+		o.Token = s.text()
 	default:
 		s.fail()
 	}

@@ -24,7 +24,8 @@ type Run struct {
 	Took       time.Duration     `json:"took_ns"`
 	Subject    string            `json:"subject"` // one line: what was tested, variant and replicas
 	Variant    string            `json:"variant,omitempty"`
-	Facts      []Fact            `json:"facts"` // environment: CPU, kernel, PostgreSQL and its settings, versions
+	Target     string            `json:"target,omitempty"` // file that describes the server, of somebody else's
+	Facts      []Fact            `json:"facts"`            // environment: CPU, kernel, PostgreSQL and its settings, versions
 	Counts     Counts            `json:"counts"`
 	Latency    []latency.Summary `json:"latency"`
 	Faults     []history.Fault   `json:"faults,omitempty"`

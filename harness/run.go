@@ -88,10 +88,10 @@ func Run(ctx context.Context, lab *Lab, o Options) (verdict.Run, error) {
 	}
 	o.Progress.Phase("start", 0)
 	r, err := build(ctx, lab, o.bundle(), o.seed(), o.Scenario.Faults)
+	o.Progress.Done()
 	if err != nil {
 		return verdict.Run{}, err
 	}
-	o.Progress.Done()
 	facts, err := record(ctx, r, o)
 	if err = errors.Join(err, r.close(ctx)); err != nil {
 		return verdict.Run{}, err

@@ -17,6 +17,10 @@ func newScenariosCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "scenarios",
 		Short: "List the built-in scenarios, and show what each does and would catch",
+		Long: `A scenario is a YAML file: the servers, the traffic, the faults, and which invariants it claims to judge. Those that are built in
+can be run by their names, and taken as a start for your own.`,
+		Example: `  idemstorm scenarios list
+  idemstorm scenarios show store-outage`,
 	}
 	cmd.AddCommand(newScenariosListCommand(), newScenariosShowCommand())
 	return cmd
@@ -24,9 +28,11 @@ func newScenariosCommand() *cobra.Command {
 
 func newScenariosListCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "list",
-		Short: "List the built-in scenarios",
-		Args:  cobra.NoArgs,
+		Use:     "list",
+		Short:   "List the built-in scenarios",
+		Long:    "List prints the name of each built-in scenario, the suites that it belongs to, and what it does.",
+		Example: "  idemstorm scenarios list",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := scenarios.All()
 			if err != nil {
@@ -48,8 +54,10 @@ func listScenarios(w io.Writer, all []scenarios.Scenario) error {
 func newScenariosShowCommand() *cobra.Command {
 	var asYAML bool
 	cmd := &cobra.Command{
-		Use:     "show SCENARIO",
-		Short:   "Show what a scenario does and would catch",
+		Use:   "show SCENARIO",
+		Short: "Show what a scenario does and would catch",
+		Long: `Show explains a scenario, a built-in one or a file: what it does, which faults it would find, its servers, phases and faults, and what
+it judges. With --yaml it prints the whole file.`,
 		Example: "  idemstorm scenarios show store-outage\n  idemstorm scenarios show store-outage --yaml > mine.yaml",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -16,12 +16,14 @@ func Save(path string, set Set) error {
 
 // Load reads what Save wrote.
 func Load(path string) (set Set, err error) {
-	file, err := os.Open(path)
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return set, fmt.Errorf("load evidence: %w", err)
 	}
-	defer file.Close()
-	if err := json.NewDecoder(file).Decode(&set); err != nil {
+	if err := wholefile.Refuse(path, data, Schema); err != nil {
+		return set, err
+	}
+	if err := json.Unmarshal(data, &set); err != nil {
 		return set, fmt.Errorf("load evidence from %s: %w", path, err)
 	}
 	if set.Schema != Schema {

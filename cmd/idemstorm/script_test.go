@@ -23,6 +23,6 @@ func TestCommandLine(t *testing.T) {
 			e.Setenv("COLUMNS", "100")
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "fits": fits, "fits-run": fitsRun},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "fits": fits, "fits-run": fitsRun, "postgres": postgres, "await": awaitFile, "fetch": fetch, "dashboard": dashboard},
 	})
 }

@@ -101,7 +101,7 @@ func TestEveryCommandLineInTheDocumentsParses(t *testing.T) {
 			}
 		}
 	}
-	if seen < 20 {
+	if seen < 60 {
 		t.Errorf("only %d command lines were found: the search for them is broken", seen)
 	}
 }

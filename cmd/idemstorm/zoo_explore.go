@@ -80,7 +80,7 @@ func runZooExplore(ctx context.Context, w io.Writer, f zooExploreFlags, names []
 	})
 	bar.Done()
 	if err != nil {
-		return unreachable(err)
+		return exitWith(exitUnreachable, err)
 	}
 	if wrong > 0 {
 		return exitWith(verdict.ExitViolated, errShown)

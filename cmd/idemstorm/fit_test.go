@@ -5,9 +5,9 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -16,6 +16,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/idemstorm/idemstorm/docs/schema"
+	"github.com/idemstorm/idemstorm/harness/subject"
 	"github.com/idemstorm/idemstorm/scenarios"
 )
 
@@ -147,10 +148,10 @@ gates:
 
 // What the schema refuses the program refuses too: an editor that checks while one writes must not know better.
 func TestABrokenScenarioIsRefusedByTheSchemaAndByTheProgram(t *testing.T) {
-	if err := refused(soundScenario); err != nil {
-		t.Fatalf("the sound scenario is refused: %v", err)
-	}
-	for _, c := range [][2]string{
+	refuse(t, schema.Scenario, soundScenario, func(text []byte) error {
+		_, err := scenarios.Parse("mine.yaml", text)
+		return err
+	}, [][2]string{
 		{"name: mine", "name: Mine!"},
 		{"name: mine", "sumary: x\nname: mine"},
 		{"summary: One race.\n", ""},
@@ -168,27 +169,77 @@ func TestABrokenScenarioIsRefusedByTheSchemaAndByTheProgram(t *testing.T) {
 		{"for: 1s, ", ""},
 		{"quantile: 0.99", "quantile: 0.98"},
 		{"limit: 1s", "limit: 1s, kind: lateness2"},
-		{"name: mine", "name: mine\nschema: 2"},
-	} {
-		text := strings.Replace(soundScenario, c[0], c[1], 1)
-		if text == soundScenario {
-			t.Fatalf("%q is not in the scenario", c[0])
+		{"name: mine", "name: mine\nversion: 2"},
+	})
+}
+
+const soundTarget = `name: shop
+start:
+  command: [node, server.js]
+request: {path: /orders}
+evidence:
+  executions: SELECT id, key FROM orders
+`
+
+func TestABrokenTargetIsRefusedByTheSchemaAndByTheProgram(t *testing.T) {
+	refuse(t, schema.Target, soundTarget, func(text []byte) error {
+		_, err := subject.ParseTarget("shop.yaml", text)
+		return err
+	}, [][2]string{
+		{"name: shop\n", ""},
+		{"name: shop", "name: [shop]"},
+		{"[node, server.js]", "{node: server.js}"},
+		{"{path: /orders}", "{}"},
+		{"{path: /orders}", "{path: /orders, boddy: x}"},
+		{"  executions: SELECT id, key FROM orders\n", "  by: key\n"},
+		{"name: shop", "name: shop\nkey: {format: uuid9}"},
+		{"name: shop", "name: shop\nversion: 2"},
+	})
+}
+
+// The example in the documentation is the one that people copy.
+func TestTheTargetFileOfTheDocumentationFitsItsSchema(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(repository, "docs", "target-file.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := yamlBlock.FindAllSubmatch(text, -1)
+	if len(blocks) == 0 {
+		t.Fatal("there is no example")
+	}
+	for _, block := range blocks {
+		value, err := asJSON(block[1])
+		if err != nil {
+			t.Fatal(err)
 		}
-		if err := refused(text); err == nil {
-			t.Errorf("%q for %q is not refused by both", c[1], c[0])
+		if err := schema.Check(schema.Target, value); err != nil {
+			t.Error(err)
 		}
 	}
 }
 
-// refused is an error when both refuse a scenario, nil when both take it; it panics when they differ, with what each says.
-func refused(text string) error {
-	value, bySchema := asJSON([]byte(text))
-	if bySchema == nil {
-		bySchema = schema.Check(schema.Scenario, value)
+var yamlBlock = regexp.MustCompile("(?s)```yaml\n(.*?)```")
+
+// refuse holds a sound text, and that text with one thing replaced, against the schema and the program: both take the one and refuse the others.
+func refuse(t *testing.T, name, sound string, parse func([]byte) error, replaced [][2]string) {
+	t.Helper()
+	verdicts := func(text string) (bySchema, byProgram error) {
+		value, err := asJSON([]byte(text))
+		if err == nil {
+			err = schema.Check(name, value)
+		}
+		return err, parse([]byte(text))
 	}
-	_, byProgram := scenarios.Parse("mine.yaml", []byte(text))
-	if (bySchema == nil) != (byProgram == nil) {
-		panic(fmt.Sprintf("schema: %v\nprogram: %v\n%s", bySchema, byProgram, text))
+	if bySchema, byProgram := verdicts(sound); bySchema != nil || byProgram != nil {
+		t.Fatalf("the sound one is refused: by the schema %v, by the program %v", bySchema, byProgram)
 	}
-	return byProgram
+	for _, c := range replaced {
+		text := strings.Replace(sound, c[0], c[1], 1)
+		if text == sound {
+			t.Fatalf("%q is not in it", c[0])
+		}
+		if bySchema, byProgram := verdicts(text); bySchema == nil || byProgram == nil {
+			t.Errorf("%q for %q: the schema says %v, the program %v", c[1], c[0], bySchema, byProgram)
+		}
+	}
 }

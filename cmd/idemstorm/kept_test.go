@@ -11,6 +11,7 @@ import (
 	"github.com/idemstorm/idemstorm/harness"
 	"github.com/idemstorm/idemstorm/harness/evidence"
 	"github.com/idemstorm/idemstorm/harness/schedule"
+	"github.com/idemstorm/idemstorm/harness/subject"
 	"github.com/idemstorm/idemstorm/harness/verdict"
 	"github.com/idemstorm/idemstorm/scenarios"
 )
@@ -77,13 +78,17 @@ func TestAFileOfANewerVersionIsRefusedInOneLine(t *testing.T) {
 			_, err := schedule.Load(path)
 			return err
 		},
+		"target.yaml": func(path string) error {
+			_, err := subject.LoadTarget(path)
+			return err
+		},
 		"scenario.yaml": func(path string) error {
 			_, err := scenarios.Load(path)
 			return err
 		},
 	}
 	for name, read := range load {
-		text := `{"schema": 2, "verdict": 7, "steps": "many", "orders": {}, "name": ["a", "list"]}`
+		text := `{"schema": 2, "version": 2, "verdict": 7, "steps": "many", "orders": {}, "name": ["a", "list"]}`
 		path := filepath.Join(t.TempDir(), name)
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)

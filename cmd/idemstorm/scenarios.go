@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"
 
 	"github.com/idemstorm/idemstorm/harness/verdict"
+	"github.com/idemstorm/idemstorm/reports"
 	"github.com/idemstorm/idemstorm/scenarios"
 )
 
@@ -44,11 +44,11 @@ func newScenariosListCommand() *cobra.Command {
 }
 
 func listScenarios(w io.Writer, all []scenarios.Scenario) error {
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	var entries []reports.Listed
 	for _, s := range all {
-		fmt.Fprintf(table, "%s\t%s\t%s\n", s.Name, strings.Join(s.Suites, ","), s.Summary)
+		entries = append(entries, reports.Listed{Cells: []string{s.Name, strings.Join(s.Suites, ",")}, Text: s.Summary})
 	}
-	return table.Flush()
+	return reports.WriteListing(w, terminal(), entries)
 }
 
 func newScenariosShowCommand() *cobra.Command {
@@ -76,17 +76,17 @@ it judges. With --yaml it prints the whole file.`,
 }
 
 func showScenario(w io.Writer, s scenarios.Scenario) error {
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(table, "%s\t%s\n", s.Name, s.Summary)
-	fmt.Fprintf(table, "catches\t%s\n", strings.TrimSpace(s.Catches))
-	fmt.Fprintf(table, "suites\t%s\n", strings.Join(s.Suites, ", "))
-	fmt.Fprintf(table, "servers\t%d replica(s), stale after %v, deadline %v\n", s.Subject.Replicas, s.Subject.StaleAfter, s.Subject.Deadline)
+	entries := []reports.Listed{line(s.Name, "%s", s.Summary), line("catches", "%s", strings.TrimSpace(s.Catches)), line("suites", "%s", strings.Join(s.Suites, ", "))}
+	entries = append(entries, line("servers", "%d replica(s), stale after %v, deadline %v", s.Subject.Replicas, s.Subject.StaleAfter, s.Subject.Deadline))
 	for _, p := range s.Workload.Phases {
-		fmt.Fprintf(table, "phase\t%s: %s, %s loop, %d clients\n", p.Name, p.Shape, p.Loop, p.Clients)
+		entries = append(entries, line("phase", "%s: %s, %s loop, %d clients", p.Name, p.Shape, p.Loop, p.Clients))
 	}
 	for _, f := range s.Faults {
-		fmt.Fprintf(table, "fault\t%s on %s at %v for %v\n", f.Kind, f.On, f.At, f.For)
+		entries = append(entries, line("fault", "%s on %s at %v for %v", f.Kind, f.On, f.At, f.For))
 	}
-	fmt.Fprintf(table, "judges\t%s\n", strings.Join(s.Invariants, ", "))
-	return table.Flush()
+	return reports.WriteListing(w, terminal(), append(entries, line("judges", "%s", strings.Join(s.Invariants, ", "))))
+}
+
+func line(name, format string, values ...any) reports.Listed {
+	return reports.Listed{Cells: []string{name}, Text: fmt.Sprintf(format, values...)}
 }

@@ -9,13 +9,13 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/idemstorm/idemstorm/harness"
 	"github.com/idemstorm/idemstorm/harness/verdict"
+	"github.com/idemstorm/idemstorm/reports"
 	"github.com/idemstorm/idemstorm/scenarios"
 	"github.com/idemstorm/idemstorm/target/zoo"
 )
@@ -48,11 +48,11 @@ class, a public example and the command by which the explorer finds it.`,
 			if asJSON {
 				return listVariantsJSON(cmd.OutOrStdout())
 			}
-			table := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+			var entries []reports.Listed
 			for _, v := range zoo.All {
-				fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", v.Name, v.Invariant, v.Scenario, v.Story)
+				entries = append(entries, reports.Listed{Cells: []string{v.Name, v.Invariant, v.Scenario}, Text: v.Story})
 			}
-			return table.Flush()
+			return reports.WriteListing(cmd.OutOrStdout(), terminal(), entries)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a variant")

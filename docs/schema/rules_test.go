@@ -17,8 +17,7 @@ var requiredInYAML = map[string][]string{
 	"plan.Retry":             {"attempts"},
 	"fault.Spec":             {"kind", "for"},
 	"check.Gate":             {"group", "quantile", "limit"},
-	"subject.Target":         {"name", "start", "request", "evidence"},
-	"subject.TargetStart":    {"command"},
+	"subject.Target":         {"name", "request", "evidence"},
 	"subject.TargetRequest":  {"path"},
 	"subject.TargetEvidence": {"executions"},
 }
@@ -43,7 +42,8 @@ var constraints = map[string]object{
 	"history.Operation.ID": {"minimum": 1},
 	"history.Attempt.N":    {"minimum": 1},
 
-	"scenarios.Scenario.Schema":     {"enum": []int{0, 1}},
+	"scenarios.Scenario.Version":    {"enum": []int{0, 1}},
+	"subject.Target.Version":        {"enum": []int{0, 1}},
 	"scenarios.Scenario.Name":       {"pattern": "^[a-z][a-z0-9-]{0,63}$"},
 	"scenarios.Scenario.Summary":    {"minLength": 1},
 	"scenarios.Scenario.Invariants": {"anyOf": nil, "type": "array", "minItems": 1, "items": object{"enum": check.IDs()}},

@@ -6,7 +6,7 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// Refuse is the error about a file that says, by its field "schema", that it is of a newer form than newest: what else is in it cannot be
+// Refuse is the error about a file that says, by its field "version", that it is of a newer form than newest: what else is in it cannot be
 // understood then. A file that says nothing is of the first.
 func Refuse(name string, data []byte, newest int) error {
 	version, err := versionOf(data)
@@ -14,7 +14,7 @@ func Refuse(name string, data []byte, newest int) error {
 		return nil // it is for Decode to say what is wrong
 	}
 	if version > newest || version < 0 {
-		err := fmt.Errorf("schema: version %d is not known to this program, which reads up to %d; use a newer idemstorm", version, newest)
+		err := fmt.Errorf("version: %d is not known to this program, which reads up to %d; use a newer idemstorm", version, newest)
 		return Place(name, data, err)
 	}
 	return nil
@@ -27,8 +27,8 @@ func versionOf(data []byte) (version int, err error) {
 		}
 	}()
 	var head struct {
-		Schema int `yaml:"schema"`
+		Version int `yaml:"version"`
 	}
 	err = yaml.Unmarshal(data, &head)
-	return head.Schema, err
+	return head.Version, err
 }

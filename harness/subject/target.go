@@ -13,6 +13,7 @@ import (
 // Target is a target file: somebody else's server, how it is started and asked, and where its executions can be counted. See
 // docs/target-file.md for the format by example.
 type Target struct {
+	Version        int               `yaml:"version,omitempty"` // of the file's form; left out, it is 1
 	Name           string            `yaml:"name"`
 	Start          TargetStart       `yaml:"start"`
 	Schema         TargetSchema      `yaml:"schema"`
@@ -96,6 +97,9 @@ const (
 	ByToken EvidenceBy = "token" // column "token": what {{unique}} in the body was
 )
 
+// TargetVersion is the newest form of target files that this program reads.
+const TargetVersion = 1
+
 // LoadTarget reads a target file.
 func LoadTarget(file string) (Target, error) {
 	data, err := os.ReadFile(file)
@@ -115,6 +119,9 @@ func LoadTarget(file string) (Target, error) {
 // ParseTarget reads a target from data; name stands for the file in errors, which read "file:line:column: field: what is wrong; cure".
 func ParseTarget(name string, data []byte) (Target, error) {
 	var t Target
+	if err := specfile.Refuse(name, data, TargetVersion); err != nil {
+		return Target{}, err
+	}
 	if err := specfile.Decode(name, data, &t); err != nil {
 		return Target{}, err
 	}

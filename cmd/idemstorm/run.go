@@ -99,11 +99,11 @@ func (f runFlags) runChosen(ctx context.Context, out *output, chosen []chosenSce
 	}
 	lab, err := harness.OpenLab(ctx, harness.LabOptions{DSN: f.dsn, BinDir: f.pgBin})
 	if err != nil {
-		return unreachable(err)
+		return stoppedOr(ctx, unreachable(err))
 	}
 	runs, err := f.runAll(ctx, lab, out, exe, chosen)
 	if err = errors.Join(err, lab.Close(), out.finish(runs)); err != nil {
-		return unreachable(err)
+		return stoppedOr(ctx, unreachable(err))
 	}
 	return judged(runs)
 }
@@ -223,6 +223,14 @@ func unreachable(err error) error {
 		return exitWith(verdict.ExitUsage, err)
 	}
 	return err
+}
+
+// stoppedOr tells a run that a signal stopped before it could be judged from one whose database is not there.
+func stoppedOr(ctx context.Context, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	return &exitError{verdict.ExitInconclusive, fmt.Errorf("interrupted before it could be judged: %w", err)}
 }
 
 // judged is nil when everything held; otherwise it only carries the exit code: the verdict has been shown already.

@@ -60,6 +60,10 @@ lint: ## gofumpt, vet, staticcheck
 format: ## format every Go file
 	$(GO) tool gofumpt -w cmd harness reports scenarios target migrations
 
+.PHONY: man
+man: $(BIN) ## write the manual pages into bin/man
+	$(BIN) man --dir bin/man
+
 .PHONY: clean
 clean: ## remove what was built and the runs
 	rm -rf bin runs

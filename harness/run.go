@@ -92,14 +92,13 @@ func Run(ctx context.Context, lab *Lab, o Options) (verdict.Run, error) {
 	}
 	o.Progress.Phase("start", 0)
 	r, err := o.build(ctx, lab)
+	o.Progress.Done()
 	if reason := notHere(err); reason != nil && o.Among {
-		o.Progress.Done()
 		return notRun(o, reason)
 	}
 	if err != nil {
 		return verdict.Run{}, err
 	}
-	o.Progress.Done()
 	if r.target != nil {
 		if err := r.proves(ctx); err != nil {
 			return verdict.Run{}, errors.Join(err, r.close(ctx))

@@ -85,7 +85,7 @@ func (b *belongings) awaitNothingLeft(t *testing.T) {
 	t.Helper()
 	awaitGone(t, b.family, 30*time.Second)
 	for what, left := range map[string]func() []string{
-		"processes of the run": func() []string { return shown(b.marked(t)) },
+		"processes of the run": func() []string { return standing(b.marked(t)) },
 		"temporary files":      func() []string { return entriesOf(t, b.temp) },
 		"listening ports":      func() []string { return b.listening(t) },
 		"mounts":               func() []string { return b.mounts(t) },
@@ -102,7 +102,7 @@ func (b *belongings) awaitNothingLeft(t *testing.T) {
 	}
 }
 
-func shown(list []process) (lines []string) {
+func standing(list []process) (lines []string) {
 	for _, p := range list {
 		command, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.pid))
 		lines = append(lines, fmt.Sprintf("%d %s", p.pid, bytes.ReplaceAll(command, []byte{0}, []byte{' '})))
@@ -149,7 +149,7 @@ func listeningSockets(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}
 	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
-		for _, line := range linesOf(t, table) {
+		for _, line := range fieldsOfLines(t, table) {
 			if fields := strings.Fields(line); len(fields) > 9 && fields[3] == "0A" {
 				found[fields[9]] = fields[1]
 			}
@@ -181,7 +181,7 @@ func (b *belongings) mounts(t *testing.T) (left []string) {
 
 func (b *belongings) memory(t *testing.T) (left []string) {
 	t.Helper()
-	for _, line := range linesOf(t, "/proc/sysvipc/shm") {
+	for _, line := range fieldsOfLines(t, "/proc/sysvipc/shm") {
 		for _, id := range b.segments {
 			if fields := strings.Fields(line); len(fields) > 1 && fields[1] == id {
 				left = append(left, id)
@@ -191,8 +191,8 @@ func (b *belongings) memory(t *testing.T) (left []string) {
 	return left
 }
 
-// linesOf reads a table of the kernel's; one that does not exist, such as that of IPv6, has no lines.
-func linesOf(t *testing.T, path string) (lines []string) {
+// fieldsOfLines reads a table of the kernel's; one that does not exist, such as that of IPv6, has no lines.
+func fieldsOfLines(t *testing.T, path string) (lines []string) {
 	t.Helper()
 	file, err := os.Open(path)
 	if err != nil {

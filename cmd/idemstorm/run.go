@@ -24,13 +24,13 @@ import (
 
 // runFlags are what `run` can be told.
 type runFlags struct {
-	suite, variant, strategy, dsn, pgBin, out, junit, plan string
-	replicas                                               int
-	seed                                                   uint64
-	duration                                               time.Duration
-	rate                                                   float64
-	quiet, json, noCanary                                  bool
-	foreign                                                targetFlags
+	suite, variant, strategy, dsn, pgBin, out, junit, metrics, plan string
+	replicas                                                        int
+	seed                                                            uint64
+	duration                                                        time.Duration
+	rate                                                            float64
+	quiet, json, noCanary                                           bool
+	foreign                                                         targetFlags
 }
 
 func newRunCommand() *cobra.Command {
@@ -52,22 +52,23 @@ Exit codes: 0 held · 1 an invariant was violated · 2 usage · 3 target or data
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.suite, "suite", "", "run every built-in scenario of a suite: quick, race, outage, full")
-	flags.StringVar(&f.variant, "variant", "", "run a broken variant of the bundled server (see idemstorm zoo list)")
-	flags.StringVar(&f.strategy, "strategy", "", "let the bundled server claim by this strategy: "+strings.Join(contract.StrategyNames(), ", "))
-	flags.StringVar(&f.dsn, "dsn", "", "use this PostgreSQL server, in a database of our own, instead of a throwaway one")
-	flags.StringVar(&f.pgBin, "pg-bin", "", "folder of PostgreSQL's server programs")
+	flags.StringVar(&f.suite, "suite", "", "run every built-in scenario of a suite (default: those named): quick, race, crash, outage, luck, full")
+	flags.StringVar(&f.variant, "variant", "", "run a broken variant of the bundled server, see idemstorm zoo list (default: the reference)")
+	flags.StringVar(&f.strategy, "strategy", "", "let the bundled server claim by this strategy (default: what the scenario says): "+strings.Join(contract.StrategyNames(), ", "))
+	flags.StringVar(&f.dsn, "dsn", "", "use this PostgreSQL server, in a database of our own (default: a throwaway server)")
+	flags.StringVar(&f.pgBin, "pg-bin", "", "folder of PostgreSQL's server programs (default: they are looked for)")
 	flags.StringVar(&f.out, "out", "", "folder for the results (default runs/TIME-NAME)")
-	flags.StringVar(&f.junit, "junit", "", "write JUnit results of all scenarios to this file as well")
+	flags.StringVar(&f.junit, "junit", "", "write JUnit results of all scenarios to this file as well (default: to the results' folder alone)")
+	flags.StringVar(&f.metrics, "metrics", "", "write the results as Prometheus metrics to this file, for node_exporter's textfile collector (default: none)")
 	flags.IntVar(&f.replicas, "replicas", 0, "server processes (default: what the scenario says)")
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of the plan (default: a random one, printed)")
-	flags.StringVar(&f.plan, "plan", "", "beginning of the plan's digest: refuse to run when the seed gives another plan by now")
+	flags.StringVar(&f.plan, "plan", "", "beginning of the plan's digest: refuse to run when the seed gives another plan by now (default: any plan)")
 	flags.DurationVar(&f.duration, "duration", 0, "length of open-loop phases (default: what the scenario says)")
 	flags.Float64Var(&f.rate, "rate", 0, "arrivals a second of open-loop phases (default: what the scenario says)")
 	f.foreign.add(cmd)
 	flags.BoolVar(&f.noCanary, "no-canary", false, "with --suite: do not first run a broken server that must be convicted")
 	flags.BoolVar(&f.quiet, "quiet", false, "print the final verdict only")
-	flags.BoolVar(&f.json, "json", false, "print one JSON object a scenario, instead of tables")
+	flags.BoolVar(&f.json, "json", false, "print what happens as JSON, one event a line (docs/schema/run-event.json), instead of tables")
 	return cmd
 }
 
@@ -86,19 +87,30 @@ func runScenarios(ctx context.Context, stdout io.Writer, f runFlags, args []stri
 	if f.seed == 0 {
 		f.seed = randomSeed()
 	}
+	out := newOutput(stdout, f)
+	f.announce(stdout)
+	if out.events == nil {
+		return f.runChosen(ctx, out, chosen)
+	}
+	out.events.start(namesOf(chosen), f.seed)
+	err = f.runChosen(ctx, out, chosen)
+	out.events.end(out.dir, err)
+	return errors.Join(err, out.events.err)
+}
+
+// runChosen holds the database for as long as the scenarios need it.
+func (f runFlags) runChosen(ctx context.Context, out *output, chosen []chosenScenario) error {
 	exe, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("find this program's own file: %w", err)
 	}
-	out := newOutput(stdout, f)
-	f.announce(stdout)
 	lab, err := f.openLab(ctx)
 	if err != nil {
-		return unreachable(err)
+		return stoppedOr(ctx, unreachable(err))
 	}
 	runs, err := f.runAll(ctx, lab, out, exe, chosen)
 	if err = errors.Join(err, lab.Close(), out.finish(runs)); err != nil {
-		return unreachable(err)
+		return stoppedOr(ctx, unreachable(err))
 	}
 	return judged(runs)
 }
@@ -183,6 +195,13 @@ func (f *runFlags) choose(args []string) ([]chosenScenario, error) {
 	return out, f.check(out)
 }
 
+func namesOf(chosen []chosenScenario) (names []string) {
+	for _, c := range chosen {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
 // check refuses flags that cannot be meant.
 func (f runFlags) check(chosen []chosenScenario) error {
 	switch {
@@ -217,6 +236,14 @@ func unreachable(err error) error {
 		return exitWith(verdict.ExitUsage, err)
 	}
 	return err
+}
+
+// stoppedOr tells a run that a signal stopped before it could be judged from one whose database is not there.
+func stoppedOr(ctx context.Context, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	return &exitError{verdict.ExitInconclusive, fmt.Errorf("interrupted before it could be judged: %w", err)}
 }
 
 // judged is nil when everything held; otherwise it only carries the exit code: the verdict has been shown already.

@@ -29,6 +29,6 @@ func TestCommandLine(t *testing.T) {
 			e.Setenv("SERVICE", service)
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "fits": fits, "fits-run": fitsRun, "postgres": postgres, "await": awaitFile, "fetch": fetch, "dashboard": dashboard},
 	})
 }

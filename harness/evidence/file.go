@@ -3,7 +3,6 @@ package evidence
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/idemstorm/idemstorm/harness/wholefile"
@@ -24,9 +23,12 @@ func Load(path string) (set Set, err error) {
 	defer file.Close()
 	set, understood := readStream(file)
 	if !understood {
-		if set, err = decode(file); err != nil {
-			return set, fmt.Errorf("load evidence from %s: %w", path, err)
+		if set, err = decode(path); err != nil {
+			return set, err
 		}
+	}
+	if err := wholefile.RefuseVersion(path, set.Schema, Schema); err != nil {
+		return set, err
 	}
 	if set.Schema != Schema {
 		return set, fmt.Errorf("load evidence from %s: schema %d, this version reads %d", path, set.Schema, Schema)
@@ -34,11 +36,17 @@ func Load(path string) (set Set, err error) {
 	return set, nil
 }
 
-// decode reads the file from its beginning by encoding/json.
-func decode(file *os.File) (set Set, err error) {
-	if _, err := file.Seek(0, io.SeekStart); err != nil {
+// decode reads the file by encoding/json.
+func decode(path string) (set Set, err error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return set, fmt.Errorf("load evidence: %w", err)
+	}
+	if err := wholefile.Refuse(path, data, Schema); err != nil {
 		return set, err
 	}
-	err = json.NewDecoder(file).Decode(&set)
-	return set, err
+	if err := json.Unmarshal(data, &set); err != nil {
+		return set, fmt.Errorf("load evidence from %s: %w", path, err)
+	}
+	return set, nil
 }

@@ -13,6 +13,7 @@ import (
 // Target is a target file: somebody else's server, how it is started and asked, and where its executions can be counted. See
 // docs/target-file.md for the format by example.
 type Target struct {
+	Version        int               `yaml:"version,omitempty"` // of the file's form; left out, it is 1
 	Name           string            `yaml:"name"`
 	URL            []string          `yaml:"url"` // base URLs of a running service; then there is no start
 	Start          TargetStart       `yaml:"start"`
@@ -109,6 +110,9 @@ type TargetAnswers struct {
 // defaultReplicas is how many processes a run starts: a race that one process keeps out shows between two.
 const defaultReplicas = 2
 
+// TargetVersion is the newest form of target files that this program reads.
+const TargetVersion = 1
+
 // LoadTarget reads a target file.
 func LoadTarget(file string) (Target, error) {
 	data, err := os.ReadFile(file)
@@ -130,6 +134,9 @@ func LoadTarget(file string) (Target, error) {
 // ParseTarget reads a target from data; name stands for the file in errors, which read "file:line:column: field: what is wrong; cure".
 func ParseTarget(name string, data []byte) (Target, error) {
 	var t Target
+	if err := specfile.Refuse(name, data, TargetVersion); err != nil {
+		return Target{}, err
+	}
 	if err := specfile.Decode(name, data, &t); err != nil {
 		return Target{}, err
 	}

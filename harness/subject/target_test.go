@@ -38,7 +38,7 @@ func TestABadTargetFileIsRefusedWithLineFieldAndCure(t *testing.T) {
 		t.Fatalf("the good file is refused: %v", err)
 	}
 	for _, c := range []struct{ name, from, to, place, cure string }{
-		{"unknown field", "name: orders", "nam: orders", `1:1: unknown field "nam"`, "what may stand here is name, url, start"},
+		{"unknown field", "name: orders", "nam: orders", `1:1: unknown field "nam"`, "what may stand here is version, name, url, start"},
 		{"unknown field inside", "ready: /up", "readiness: /up", `5:3: unknown field "readiness"`, "in start; what may stand here is command, env, dir, ready"},
 		{"a text for a list", "[node, server.js]", "node server.js", "3:12: start.command: ", "write a list, such as [a, b]"},
 		{"a text for a mapping", "{file: schema.sql}", "schema.sql", "7:9: schema: ", "write a mapping of file, sql, command"},

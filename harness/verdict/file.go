@@ -28,15 +28,15 @@ func Load(dir string) (Run, error) {
 	if err != nil {
 		return Run{}, fmt.Errorf("read the run: %w", err)
 	}
+	if err := wholefile.Refuse(path, b, RunSchema); err != nil {
+		return Run{}, err
+	}
 	var run Run
 	if err := json.Unmarshal(b, &run); err != nil {
 		return Run{}, fmt.Errorf("read %s: not a whole run.json: %w", path, err)
 	}
-	switch {
-	case run.Schema < 1:
+	if run.Schema < 1 {
 		return Run{}, fmt.Errorf("read %s: it has no schema version, so it is not a run.json", path)
-	case run.Schema > RunSchema:
-		return Run{}, fmt.Errorf("read %s: schema version %d is newer than this program reads (%d); use a newer idemstorm", path, run.Schema, RunSchema)
 	}
 	return run, nil
 }

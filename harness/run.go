@@ -178,7 +178,11 @@ func record(ctx context.Context, r *rig, o Options) (verdict.Run, error) {
 	if err := o.saveLatency(driven, &run); err != nil {
 		return run, err
 	}
-	return run, collect(ctx, r, o, before)
+	if err := collect(ctx, r, o, before); err != nil {
+		return run, err
+	}
+	run.Digests, err = digestsOf(o.Dir)
+	return run, err
 }
 
 func (o Options) subjectLine() string {

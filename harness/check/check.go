@@ -55,7 +55,7 @@ func orElse[T comparable](value *T, byDefault T) {
 // Judge gives the verdict of one run: every invariant of Invariants, in that order. Latency gates are not its business.
 func Judge(in Input) verdict.Verdict {
 	ix := newIndex(in)
-	v := verdict.Verdict{Scenario: in.Scenario, Doubts: ix.doubts, Interrupted: ix.interrupted}
+	v := verdict.Verdict{Scenario: in.Scenario, Doubts: ix.doubts, Interrupted: ix.interrupted, Partial: ix.partial != ""}
 	for _, inv := range Invariants {
 		v.Findings = append(v.Findings, inv.find(ix, slices.Contains(in.Claimed, inv.ID)))
 	}

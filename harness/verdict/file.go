@@ -1,10 +1,16 @@
 package verdict
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/idemstorm/idemstorm/harness/wholefile"
 )
@@ -12,31 +18,73 @@ import (
 // File is the name of a run's own file in its directory.
 const File = "run.json"
 
+// The errors of Load about a file that is there and not as it was written.
+var (
+	// ErrDamaged: nothing of the file can be used.
+	ErrDamaged = errors.New("not a whole run.json")
+	// ErrChanged: it could be read, and is returned with the error; but it is not what was written.
+	ErrChanged = errors.New("the file was changed since it was written: its seal does not fit")
+)
+
+// sealed is the form of the file: the seal is the SHA-256 of all its bytes, with zeros in the place of the seal. Any change is noticed; it is no
+// signature, and does not stop who wants to deceive.
+type sealed struct {
+	Seal string `json:"seal,omitempty"`
+	Run
+}
+
+var noSeal = strings.Repeat("0", hex.EncodedLen(sha256.Size))
+
 // Save writes run.json into dir, whole or not at all.
 func Save(dir string, run Run) error {
 	if run.Schema == 0 {
 		run.Schema = RunSchema
 	}
-	return wholefile.WriteJSON(filepath.Join(dir, File), run, "  ")
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(sealed{noSeal, run}); err != nil {
+		return fmt.Errorf("encode %s: %w", File, err)
+	}
+	return wholefile.Write(filepath.Join(dir, File), func(w io.Writer) error {
+		_, err := w.Write(bytes.Replace(b.Bytes(), []byte(noSeal), []byte(sealOf(b.Bytes())), 1))
+		return err
+	})
+}
+
+func sealOf(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
 }
 
 // Load reads the run.json of dir, of this or an older schema version. A damaged file and one of a newer version are errors, never an
-// empty run.
+// empty run; with ErrChanged the run is there as well, as far as it can be believed.
 func Load(dir string) (Run, error) {
 	path := filepath.Join(dir, File)
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return Run{}, fmt.Errorf("read the run: %w", err)
 	}
-	var run Run
-	if err := json.Unmarshal(b, &run); err != nil {
-		return Run{}, fmt.Errorf("read %s: not a whole run.json: %w", path, err)
+	var file sealed
+	if err := json.Unmarshal(b, &file); err != nil {
+		return Run{}, fmt.Errorf("read %s: %w: %w", path, ErrDamaged, err)
 	}
-	switch {
+	switch run := file.Run; {
+	case !file.intact(b):
+		return run, fmt.Errorf("read %s: %w", path, ErrChanged)
 	case run.Schema < 1:
-		return Run{}, fmt.Errorf("read %s: it has no schema version, so it is not a run.json", path)
+		return Run{}, fmt.Errorf("read %s: %w: it has no schema version", path, ErrDamaged)
 	case run.Schema > RunSchema:
 		return Run{}, fmt.Errorf("read %s: schema version %d is newer than this program reads (%d); use a newer idemstorm", path, run.Schema, RunSchema)
 	}
-	return run, nil
+	return file.Run, nil
+}
+
+// intact holds the file against its seal. Files from before there were seals have no digests either.
+func (f sealed) intact(b []byte) bool {
+	if f.Seal == "" {
+		return len(f.Digests) == 0
+	}
+	return len(f.Seal) == len(noSeal) && sealOf(bytes.Replace(b, []byte(f.Seal), []byte(noSeal), 1)) == f.Seal
 }

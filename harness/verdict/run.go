@@ -35,6 +35,15 @@ type Run struct {
 	Doubts     []string          `json:"doubts,omitempty"`        // what the driver itself found doubtful, such as being late; part of the verdict's doubts
 	Verdict    Verdict           `json:"verdict"`
 	Files      []string          `json:"files"` // names beside run.json
+
+	Digests map[string]Digest `json:"digests,omitempty"` // of the files beside run.json, as the run left them; by name
+	Damage  []string          `json:"damage,omitempty"`  // what was damaged when run.json was read again; kept, since writing it anew does not mend it
+}
+
+// Digest tells whether a file is still as it was.
+type Digest struct {
+	SHA256 string `json:"sha256"` // hexadecimal
+	Bytes  int64  `json:"bytes"`
 }
 
 // Fact is one line about the environment.

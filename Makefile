@@ -28,6 +28,7 @@ test: lint ## lint, then every test (installs PostgreSQL, redis, pgbouncer and c
 	@bash docs/scripts/need-redis
 	@bash docs/scripts/need-pgbouncer
 	@bash docs/scripts/need-chromium
+	@bash docs/scripts/need-axe
 	$(GO) test -timeout 15m ./...
 
 .PHONY: race

@@ -158,7 +158,7 @@ func record(ctx context.Context, r *rig, o Options) (verdict.Run, error) {
 	if err := history.WriteOperations(filepath.Join(o.Dir, FilePlan), p.Operations()); err != nil {
 		return run, err
 	}
-	if run.Facts, err = environment(ctx, r.store.dsn); err != nil {
+	if run.Facts, err = environment(ctx, r.store); err != nil {
 		return run, err
 	}
 	run.Facts = append(run.Facts, r.between()...)

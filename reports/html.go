@@ -70,6 +70,9 @@ type reportPage struct {
 	Checks   []faultCheck
 	Overlap  string
 	Validity []string
+
+	Series, Rare []latency.Summary // of the latency table: what people ask for first, and the rest
+	Endpoints    *endpointTable
 }
 
 // findingView is a finding with what the page adds to it.
@@ -88,6 +91,8 @@ func WriteHTML(w io.Writer, run verdict.Run) error {
 		Run:   r, Lead: l, Curves: curves(r), Timeline: newTimeline(r), Losses: newLossTable(r.Verdict.Losses, mostLostHTML), Validity: validity(r.Verdict),
 		Faults: faultRows(r), Checks: faultChecks(r), Overlap: overlapNote(r),
 	}
+	p.Series, p.Rare = divided(r)
+	p.Endpoints = newEndpointTable(r)
 	for _, f := range gravest(r.Verdict.Findings) {
 		v := findingView{Finding: f, Meaning: meanings[f.Invariant]}
 		for _, x := range f.Violations {
@@ -112,6 +117,23 @@ func quantiles(s latency.Summary) []latency.Quantile {
 	}
 	return out
 }
+
+// divided parts the series of a latency table: those of all attempts, of what executed or was replayed, of the generator, and those that a gate speaks of
+// come first.
+func divided(r verdict.Run) (first, rest []latency.Summary) {
+	for _, s := range r.Latency {
+		asked := s.Group == latency.All || s.Kind == latency.Lateness || strings.HasSuffix(s.Group, " fresh") || strings.HasSuffix(s.Group, " replay")
+		if asked || len(limits(s, r.Verdict.Gates)) > 0 || len(r.Latency) <= fewSeries {
+			first = append(first, s)
+		} else {
+			rest = append(rest, s)
+		}
+	}
+	return first, rest
+}
+
+// fewSeries are shown together.
+const fewSeries = 12
 
 // clipped sums up over all series what the histograms could not hold.
 func clipped(r verdict.Run) (n int64) {

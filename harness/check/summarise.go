@@ -30,6 +30,7 @@ func Summarise(in Input, run *verdict.Run) {
 		}
 	}
 	run.Counts, run.Timeline, run.Cases = t.counts, t.timeline(), t.caseList()
+	run.Endpoints = t.endpoints.table(t.marks)
 	run.Faults, run.Windows = t.faults, t.faultTable(run.Verdict)
 	run.Recovery = recovery(run.Windows)
 }
@@ -43,6 +44,8 @@ type totals struct {
 	marks    []mark
 	cases    map[int64]*verdict.Case
 	faults   []history.Fault
+
+	endpoints endpoints
 }
 
 // keyFate is when a key was first sent and when it was settled.
@@ -57,6 +60,8 @@ type mark struct {
 	status     int32
 	replica    int32
 	key        int32 // place in totals.keys; -1 without a key
+	endpoint   int32 // place in totals.endpoints; -1 of an operation that was not planned
+	late       int64 // how long it was sent after it was due
 	bad        bool
 }
 
@@ -67,6 +72,7 @@ func (t *totals) readOperations(in Input) {
 			break
 		}
 		t.counts.Operations++
+		t.endpoints.add(t.contract, &o)
 		if c := t.cases[o.ID]; c != nil {
 			c.Operation = o
 		}
@@ -108,6 +114,7 @@ func (t *totals) addAttempt(a *history.Attempt) {
 	}
 	t.marks = append(t.marks, mark{
 		done: a.DoneNS, took: a.DoneNS - a.SentNS, ended: ended, status: int32(a.Status), replica: int32(a.Replica), key: int32(place), bad: bad(a),
+		endpoint: t.endpoints.of(a.Op), late: a.SentNS - a.IntendedNS,
 	})
 	if c := t.cases[a.Op]; c != nil {
 		c.Attempts = append(c.Attempts, *a)
@@ -164,6 +171,10 @@ func (t *totals) timeline() (list []verdict.Slot) {
 		n, _ := slices.BinarySearchFunc(rest, from+width, func(m mark, until int64) int { return compare(m.done, until) })
 		list = append(list, slotOf(from, width, rest[:n]))
 		rest = rest[n:]
+	}
+	for _, m := range t.marks {
+		at := min(max(m.done-m.took, 0)/width, int64(len(list)-1))
+		list[at].Late = max(list[at].Late, time.Duration(m.late))
 	}
 	return list
 }

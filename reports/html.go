@@ -22,13 +22,16 @@ var pages = template.Must(template.New("pages").Funcs(template.FuncMap{
 	"crashtext": crashText, "capital": capital, "times": func(n int, one, many string) string { return plural(int64(n), one, many) }, "started": started, "most": most,
 	"looked": looked, "remark": remark, "quantiles": quantiles, "clipped": clipped,
 	"username": userName, "kindclass": kindClass,
-	"plural": func(n int64) string { return plural(n-1, "more counterexample", "more counterexamples") },
-	"plus":   func(a px, b any) (px, error) { return shift(a, b) },
-	"minus":  func(a, b px) px { return a - b },
-	"dec":    func(n int) int { return n - 1 },
-	"long":   func(s string) bool { return len(s) > 48 }, // a cell that must wrap
-	"words":  shellWords,
-	"dict":   dict,
+	"plural":     func(n int64) string { return plural(n-1, "more counterexample", "more counterexamples") },
+	"plus":       func(a px, b any) (px, error) { return shift(a, b) },
+	"minus":      func(a, b px) px { return a - b },
+	"dec":        func(n int) int { return n - 1 },
+	"long":       func(s string) bool { return len(s) > 48 }, // a cell that must wrap
+	"words":      shellWords,
+	"dict":       dict,
+	"noise":      noiseNote,
+	"trendglyph": func(t verdict.Trend) string { return trendGlyphs[t] },
+	"trendclass": trendClass,
 }).ParseFS(templates, "templates/*.gohtml"))
 
 // stylesheet is the page's only style, and the policy names its hash.

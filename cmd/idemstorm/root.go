@@ -46,6 +46,7 @@ func newRootCommand() *cobra.Command {
 		newExploreCommand(),
 		newCheckCommand(),
 		newReportCommand(),
+		newCompareCommand(),
 		newScenariosCommand(),
 		newZooCommand(),
 		newSoakCommand(),

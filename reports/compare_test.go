@@ -42,6 +42,7 @@ func scattered(seed uint64, medians ...float64) *latency.Set {
 func sampleFound() []Found {
 	var out []Found
 	for i, run := range []verdict.Run{cleanRun(), violatedRun(), cleanRun(), gateRun(), cleanRun()} {
+		run.Latency = append(run.Latency, sampleSeries(latency.All, latency.Response, 6400, 3+float64(i*i%4)))
 		run.Started = time.Date(2026, 3, 10+i, 8, 0, 0, 0, time.UTC)
 		out = append(out, Found{Dir: run.Started.Format(time.DateOnly) + "/race", Run: run, Report: i != 2})
 	}

@@ -83,6 +83,7 @@ type findingView struct {
 	verdict.Finding
 	Meaning  string
 	Examples []example
+	Explore  string // the command that shows statements, where two requests alone can show the fault
 }
 
 // WriteHTML writes the report of one run as one self-contained page.
@@ -97,7 +98,7 @@ func WriteHTML(w io.Writer, run verdict.Run) error {
 	p.Series, p.Rare = divided(r)
 	p.Endpoints = newEndpointTable(r)
 	for _, f := range gravest(r.Verdict.Findings) {
-		v := findingView{Finding: f, Meaning: meanings[f.Invariant]}
+		v := findingView{Finding: f, Meaning: meanings[f.Invariant], Explore: exploreCommand(r, f)}
 		for _, x := range f.Violations {
 			v.Examples = append(v.Examples, newExample(r, f, x))
 		}
@@ -110,6 +111,14 @@ func WriteHTML(w io.Writer, run verdict.Run) error {
 		return fmt.Errorf("write HTML report: %w", err)
 	}
 	return nil
+}
+
+// exploreCommand searches the orders of statements of the variant that executed twice. Nothing is promised: what needs load or an outage has none that shows it.
+func exploreCommand(r verdict.Run, f verdict.Finding) string {
+	if f.Status != verdict.Violated || f.Invariant != "at-most-once" || r.Variant == "" {
+		return ""
+	}
+	return "idemstorm explore --variant " + r.Variant + " --out runs/explored"
 }
 
 // quantiles are the shown percentiles of a summary; those that it lacks are not known.

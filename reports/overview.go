@@ -170,7 +170,9 @@ func (s scenarioHistory) plot(width float64) trendPlot {
 		}
 	}
 	y := newLogAxis(values, float64(p.Floor)-6, 12)
-	p.Y = y.ticks()
+	if len(values) > 0 {
+		p.Y = y.ticks()
+	}
 	step := float64(p.Right-p.Left-24) / float64(max(1, len(items)-1))
 	for i, item := range items {
 		q := overallP99(item.Run)

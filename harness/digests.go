@@ -14,6 +14,12 @@ import (
 // judgedFiles are those that a verdict follows from; a change to any of them is one to the verdict.
 var judgedFiles = []string{FileScenario, FilePlan, FileHistory, FileEvidence}
 
+// sum keeps the digests of what a run has left, whatever that is.
+func sum(dir string, run *verdict.Run) (err error) {
+	run.Digests, err = digestsOf(dir)
+	return err
+}
+
 // digestsOf sums up every file of a run directory beside run.json. The reports are not there yet: they may be made anew at any time.
 func digestsOf(dir string) (map[string]verdict.Digest, error) {
 	names, err := filesOf(dir)

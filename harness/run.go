@@ -178,10 +178,7 @@ func record(ctx context.Context, r *rig, o Options) (verdict.Run, error) {
 	if err := o.saveLatency(driven, &run); err != nil {
 		return run, err
 	}
-	if err := collect(ctx, r, o, before); err != nil {
-		return run, err
-	}
-	run.Digests, err = digestsOf(o.Dir)
+	err = errors.Join(collect(ctx, r, o, before), sum(o.Dir, &run))
 	return run, err
 }
 

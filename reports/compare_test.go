@@ -89,19 +89,22 @@ func TestAnOverviewShowsTheNewestRunFirstAndWhatCouldNotBeRead(t *testing.T) {
 	}
 }
 
-func TestComparisonAndOverviewOpenCleanlyAndHinderNobody(t *testing.T) {
+func TestTheOtherPagesOpenCleanlyAndHinderNobody(t *testing.T) {
 	axe, dir := axeSource(t), t.TempDir()
 	if err := errors.Join(SaveComparison(dir, []verdict.Comparison{sampleComparison()}), SaveOverview(dir, sampleFound())); err != nil {
 		t.Fatal(err)
 	}
+	if err := errors.Join(SaveExplorationHTML(dir, racedResult()), SaveIndex(filepath.Join(dir, "suite"), []Entry{{"1", violatedRun()}, {"2", gateRun()}})); err != nil {
+		t.Fatal(err)
+	}
 	b := startBrowser(t)
-	for name, w := range map[string]window{CompareFile: windows[0], IndexFile: windows[1]} {
+	for name, w := range map[string]window{CompareFile: windows[0], IndexFile: windows[1], HTMLFile: windows[2], "suite/" + IndexFile: windows[3]} {
 		page := filepath.Join(dir, name)
 		for _, look := range windows[:2] {
 			if l := ask[layout](t, b, page, look, measure); l.Overflow > 0 || !l.Styled || l.Nameless > 0 {
 				t.Errorf("%s in %s: %+v", name, look.name, l)
 			}
-			b.keep(t, strings.TrimSuffix(name, ".html")+"-"+look.name)
+			b.keep(t, strings.ReplaceAll(strings.TrimSuffix(name, ".html"), "/", "-")+"-"+look.name)
 		}
 		unhindered(t, b, axe, page, w)
 	}

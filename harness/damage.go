@@ -63,19 +63,19 @@ func (d *damage) scenario(dir string, run verdict.Run) (scenarios.Scenario, erro
 	return s, err
 }
 
-// evidence is an empty set where there is none to read: what needs it is then not judged.
-func (d *damage) evidence(dir string, run verdict.Run) evidence.Set {
+// evidence is an empty set where there is none to read, with the reason: what needs it is then not judged.
+func (d *damage) evidence(dir string, run verdict.Run) (set evidence.Set, missing string) {
 	set, err := evidence.Load(filepath.Join(dir, FileEvidence))
 	_, written := run.Digests[FileEvidence]
 	switch {
 	case err == nil:
-		return set
+		return set, ""
 	case !errors.Is(err, fs.ErrNotExist):
 		d.add("the evidence could not be read: "+err.Error(), false)
 	case !written:
 		d.absent = "the run ended before its evidence was read: " + err.Error()
 	}
-	return evidence.Set{}
+	return evidence.Set{}, "there is no evidence that could be read"
 }
 
 // plan notices one that is whole and another than was run.

@@ -46,12 +46,12 @@ func judge(dir string, run verdict.Run) (verdict.Run, error) {
 		return run, err
 	}
 	run.Scenario = scenario.Name
-	set := harm.evidence(dir, run)
+	set, missing := harm.evidence(dir, run)
 	planned := digested{ops: watched(history.ReadOperations(filepath.Join(dir, FilePlan)), &harm.unread)}
 	in := check.Input{
 		Scenario: scenario.Name, Contract: scenario.Subject.Contract(), Operations: planned.all,
 		Events:   watched(history.Read(filepath.Join(dir, FileHistory)), &harm.unread),
-		Evidence: set, Claimed: scenario.Invariants,
+		Evidence: set, Missing: missing, Claimed: scenario.Invariants,
 		Limits: check.Limits{Recovery: scenario.Settle.Within, Loss: scenario.Loss()},
 	}
 	run.Verdict = check.Judge(in)

@@ -24,6 +24,7 @@ type Input struct {
 	Operations iter.Seq2[history.Operation, error]
 	Events     iter.Seq2[history.Event, error]
 	Evidence   evidence.Set
+	Missing    string   // why there is no evidence at all; "" where there is
 	Claimed    []string // ids of the invariants that the scenario claims to exercise
 	Limits     Limits
 }

@@ -23,11 +23,12 @@ $(BIN): $(SOURCES)
 build: $(BIN) ## build bin/idemstorm
 
 .PHONY: test
-test: lint ## lint, then every test (installs PostgreSQL, redis, pgbouncer and chromium where they are missing and it may)
+test: lint ## lint, then every test (installs PostgreSQL, redis, pgbouncer, chromium and axe-core where they are missing and it may)
 	@bash docs/scripts/need-postgres
 	@bash docs/scripts/need-redis
 	@bash docs/scripts/need-pgbouncer
 	@bash docs/scripts/need-chromium
+	@bash docs/scripts/need-axe
 	$(GO) test -timeout 15m ./...
 
 .PHONY: race

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -17,8 +18,9 @@ import (
 
 // serverSettings decide how fast a commit is and what it keeps.
 const serverSettings = `
-	SELECT name, current_setting(name) FROM unnest(ARRAY['server_version', 'fsync', 'synchronous_commit', 'full_page_writes',
-	       'wal_sync_method', 'shared_buffers', 'max_connections', 'default_transaction_isolation']) AS name`
+	SELECT name, current_setting(name) FROM unnest(ARRAY['server_version', 'fsync', 'synchronous_commit', 'synchronous_standby_names',
+	       'full_page_writes', 'wal_level', 'wal_sync_method', 'commit_delay', 'shared_buffers', 'max_wal_size', 'checkpoint_timeout', 'max_connections',
+	       'default_transaction_isolation', 'deadlock_timeout', 'lock_timeout', 'statement_timeout', 'idle_in_transaction_session_timeout']) AS name`
 
 // Version names this build: module version and revision where the build knows them.
 func Version() string {
@@ -36,17 +38,17 @@ func Version() string {
 }
 
 // environment says what a reader needs in order to compare this run with another.
-func environment(ctx context.Context, dsn string) ([]verdict.Fact, error) {
+func environment(ctx context.Context, at store) ([]verdict.Fact, error) {
 	facts := []verdict.Fact{
 		{Name: "go", Value: runtime.Version()},
 		{Name: "cpu", Value: fmt.Sprintf("%s × %d", cpuModel(), runtime.NumCPU())},
 		{Name: "memory", Value: memory()},
 		{Name: "kernel", Value: kernel()},
 	}
-	if dsn == "" { // the database is somebody else's
+	if at.dsn == "" { // the database is somebody else's
 		return facts, nil
 	}
-	conn, err := pgx.Connect(ctx, dsn)
+	conn, err := pgx.Connect(ctx, at.dsn)
 	if err != nil {
 		return facts, fmt.Errorf("read the server's settings: %w", err)
 	}
@@ -57,9 +59,12 @@ func environment(ctx context.Context, dsn string) ([]verdict.Fact, error) {
 	}
 	settings, err := pgx.CollectRows(rows, pgx.RowToStructByPos[verdict.Fact])
 	for _, s := range settings {
-		facts = append(facts, verdict.Fact{Name: "postgresql " + s.Name, Value: s.Value})
+		facts = append(facts, verdict.Fact{Name: "postgresql " + s.Name, Value: cmp.Or(s.Value, "(empty)")})
 	}
-	return facts, err
+	if err != nil {
+		return facts, fmt.Errorf("read the server's settings: %w", err)
+	}
+	return append(facts, verdict.Fact{Name: "disk", Value: at.disk(ctx, conn)}), nil
 }
 
 func cpuModel() string { return procLine("/proc/cpuinfo", "model name", runtime.GOARCH) }

@@ -194,7 +194,7 @@ func record(ctx context.Context, r *rig, o Options) (verdict.Run, error) {
 	if err != nil {
 		return run, err
 	}
-	if run.Facts, err = environment(ctx, r.store.dsn); err != nil {
+	if run.Facts, err = environment(ctx, r.store); err != nil {
 		return run, err
 	}
 	run.Facts = slices.Concat(run.Facts, r.between(), o.targetFacts(), o.Canary.facts())
@@ -213,10 +213,8 @@ func record(ctx context.Context, r *rig, o Options) (verdict.Run, error) {
 	if err := o.saveLatency(driven, &run); err != nil {
 		return run, err
 	}
-	if r.target != nil {
-		return run, collectTarget(ctx, r, o)
-	}
-	return run, collect(ctx, r, o, before)
+	err = errors.Join(collect(ctx, r, o, before), sum(o.Dir, &run))
+	return run, err
 }
 
 func (o Options) subjectLine() string {

@@ -56,6 +56,7 @@ func newRootCommand() *cobra.Command {
 		newCheckCommand(),
 		newReportCommand(),
 		newTargetCommand(),
+		newCompareCommand(),
 		newScenariosCommand(),
 		newZooCommand(),
 		newSoakCommand(),

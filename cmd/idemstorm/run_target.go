@@ -33,14 +33,14 @@ const (
 
 func (t *targetFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&t.file, "target", "", "storm the server that this file describes (docs/target-file.md)")
+	flags.StringVar(&t.file, "target", "", "storm the server that this file describes, see docs/target-file.md (default: the bundled server)")
 	t.addOwnership(cmd)
 	flags.Float64Var(&t.rate, "max-rate", remoteRate, "with a target on another host: requests a second")
 	flags.Int64Var(&t.total, "max-total", remoteTotal, "with a target on another host: requests in all, for each scenario")
 }
 
 func (t *targetFlags) addOwnership(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar(&t.owned, "i-own-this-target", nil, "host beyond this machine that the target file names, to say that it may be stormed")
+	cmd.Flags().StringArrayVar(&t.owned, "i-own-this-target", nil, "host beyond this machine that the target file names, to say that it may be stormed (default: this machine alone may be)")
 }
 
 // load reads the file, and refuses hosts that nobody has said to own.

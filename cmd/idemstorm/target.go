@@ -17,6 +17,10 @@ func newTargetCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "target",
 		Short: "Write and try out the file that describes a server of yours",
+		Long: `Target helps with the file by which run and explore know a server that they did not bring along (docs/target-file.md): init begins one,
+check tries it out by one harmless request.`,
+		Example: `  idemstorm target init --openapi api.yaml --operation placeOrder --out my-service.yaml
+  idemstorm target check my-service.yaml`,
 	}
 	cmd.AddCommand(newTargetCheckCommand(), newTargetInitCommand())
 	return cmd
@@ -46,7 +50,7 @@ Exit codes: 0 it works · 2 the file is wrong or does not fit the service · 3 t
 		},
 	}
 	f.addOwnership(cmd)
-	cmd.Flags().StringVar(&f.pgBin, "pg-bin", "", "folder of PostgreSQL's server programs")
+	cmd.Flags().StringVar(&f.pgBin, "pg-bin", "", "folder of PostgreSQL's server programs (default: they are looked for)")
 	return cmd
 }
 

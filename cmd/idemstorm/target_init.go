@@ -43,7 +43,7 @@ what authentication is asked for, and a body that fits the schema. Without a doc
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.openapi, "openapi", "", "OpenAPI 3 document, YAML or JSON")
+	flags.StringVar(&f.openapi, "openapi", "", "OpenAPI 3 document, YAML or JSON (default: the terminal is asked)")
 	flags.StringVar(&f.operation, "operation", "", `operation of it, by its id or as "POST /orders" (default: the only one that posts)`)
 	flags.StringVar(&f.out, "out", "", "file to write, which must not be there yet (default: standard output)")
 	flags.BoolVar(&f.ask, "ask", false, "ask also where standard input is no terminal")

@@ -25,6 +25,7 @@ type Input struct {
 	Operations iter.Seq2[history.Operation, error]
 	Events     iter.Seq2[history.Event, error]
 	Evidence   evidence.Set
+	Missing    string   // why there is no evidence at all; "" where there is
 	Claimed    []string // ids of the invariants that the scenario claims to exercise
 	Limits     Limits
 }
@@ -77,7 +78,7 @@ func (in Input) foreign(ix *index) (list []verdict.Finding) {
 // Judge gives the verdict of one run: every invariant of Invariants, in that order. Latency gates are not its business.
 func Judge(in Input) verdict.Verdict {
 	ix := newIndex(in)
-	v := verdict.Verdict{Scenario: in.Scenario, Doubts: ix.doubts, Interrupted: ix.interrupted}
+	v := verdict.Verdict{Scenario: in.Scenario, Doubts: ix.doubts, Interrupted: ix.interrupted, Partial: ix.partial != ""}
 	for _, inv := range Invariants {
 		v.Findings = append(v.Findings, inv.find(ix, in.claims(inv.ID)))
 	}

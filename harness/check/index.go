@@ -36,6 +36,7 @@ type index struct {
 	driven   int64           // end of the last attempt that was not sent to settle a key
 
 	partial     string // why the history is not whole
+	missing     string // why there is no evidence at all
 	interrupted bool
 	doubts      []string
 }
@@ -43,7 +44,8 @@ type index struct {
 func newIndex(in Input) *index {
 	ix := &index{
 		contract: in.Contract, routes: routesOf(in.Contract), answers: classifier{contract: in.Contract}, limits: in.Limits.withDefaults(), set: &in.Evidence,
-		named: map[name]*scope{}, erased: map[int64]int64{}, expired: map[name]int{}, cut: cut{safe: -1, strike: -1},
+		missing: in.Missing,
+		named:   map[name]*scope{}, erased: map[int64]int64{}, expired: map[name]int{}, cut: cut{safe: -1, strike: -1},
 	}
 	ix.addOperations(in)
 	ix.addEvents(in)

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/idemstorm/idemstorm/harness/evidence"
@@ -78,7 +79,7 @@ func (inv Invariant) find(ix *index, claimed bool) verdict.Finding {
 	}
 	for _, need := range inv.Needs {
 		if !need.Has(ix.set) {
-			f.Why = fmt.Sprintf("no %s named", need.Name)
+			f.Why = cmp.Or(ix.missing, fmt.Sprintf("no %s named", need.Name))
 			return f
 		}
 	}

@@ -49,6 +49,7 @@ func newTotals(in Input) *totals {
 func (t *totals) fill(in Input, run *verdict.Run) {
 	t.marks = t.pile.flat()
 	run.Counts, run.Timeline, run.Cases = t.counts, t.timeline(), casesOf(in, run.Verdict)
+	run.Endpoints = t.endpoints.table(t.marks)
 	run.Faults, run.Windows = t.faults, t.faultTable(run.Verdict)
 	run.Recovery = recovery(run.Windows)
 }
@@ -96,6 +97,8 @@ type totals struct {
 	pile     pile[mark]
 	marks    []mark // what was piled up, once it is whole
 	faults   []history.Fault
+
+	endpoints endpoints
 }
 
 // placesByID are the places in totals.keys of operations, whose ids are dense, as a rule, and in order; -1 without a key.
@@ -137,11 +140,14 @@ type mark struct {
 	status     int32
 	replica    int32
 	key        int32 // place in totals.keys; -1 without a key
+	endpoint   int32 // place in totals.endpoints; -1 of an operation that was not planned
+	late       int64 // how long it was sent after it was due
 	bad        bool
 }
 
 func (t *totals) addOperation(o *history.Operation) {
 	t.counts.Operations++
+	t.endpoints.add(t.contract, o)
 	if o.Key == "" {
 		t.keyOf.put(o.ID, -1)
 		return
@@ -177,6 +183,7 @@ func (t *totals) addAttempt(a *history.Attempt) {
 	place := t.keyOf.of(a.Op)
 	t.pile.add(mark{
 		done: a.DoneNS, took: a.DoneNS - a.SentNS, ended: ended, status: int32(a.Status), replica: int32(a.Replica), key: place, bad: bad(a),
+		endpoint: t.endpoints.of(a.Op), late: a.SentNS - a.IntendedNS,
 	})
 	if place >= 0 {
 		k := &t.keys[place]
@@ -207,6 +214,10 @@ func (t *totals) timeline() (list []verdict.Slot) {
 		n, _ := slices.BinarySearchFunc(rest, from+width, func(m mark, until int64) int { return compare(m.done, until) })
 		list = append(list, slotOf(from, width, rest[:n]))
 		rest = rest[n:]
+	}
+	for _, m := range t.marks {
+		at := min(max(m.done-m.took, 0)/width, int64(len(list)-1))
+		list[at].Late = max(list[at].Late, time.Duration(m.late))
 	}
 	return list
 }

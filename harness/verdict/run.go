@@ -15,7 +15,7 @@ const RunSchema = 1
 type Run struct {
 	Schema     int               `json:"schema"`
 	Seal       string            `json:"seal,omitempty"` // SHA-256 of the whole file, with zeros in its own place; Save sets it
-	Tool       string            `json:"tool"` // version and revision of idemstorm
+	Tool       string            `json:"tool"`           // version and revision of idemstorm
 	Scenario   string            `json:"scenario"`
 	Summary    string            `json:"summary"` // the scenario's own sentence
 	Seed       uint64            `json:"seed"`

@@ -23,11 +23,12 @@ $(BIN): $(SOURCES)
 build: $(BIN) ## build bin/idemstorm
 
 .PHONY: test
-test: lint ## lint, then every test (installs PostgreSQL, redis, pgbouncer and chromium where they are missing and it may)
+test: lint ## lint, then every test (installs PostgreSQL, redis, pgbouncer, chromium and axe-core where they are missing and it may)
 	@bash docs/scripts/need-postgres
 	@bash docs/scripts/need-redis
 	@bash docs/scripts/need-pgbouncer
 	@bash docs/scripts/need-chromium
+	@bash docs/scripts/need-axe
 	$(GO) test -timeout 15m ./...
 
 .PHONY: race
@@ -59,6 +60,10 @@ lint: ## gofumpt, vet, staticcheck
 .PHONY: format
 format: ## format every Go file
 	$(GO) tool gofumpt -w cmd harness reports scenarios target migrations
+
+.PHONY: man
+man: $(BIN) ## write the manual pages into bin/man
+	$(BIN) man --dir bin/man
 
 .PHONY: clean
 clean: ## remove what was built and the runs

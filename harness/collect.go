@@ -17,6 +17,9 @@ const collectWithin = 2 * time.Minute
 // collect reads what the run left behind, in this order: what the servers hold and the counters while the servers still run; the rows when the servers have
 // stopped, so that nothing can still be written; the ledger; the logs.
 func collect(ctx context.Context, r *rig, o Options, before evidence.Set) error {
+	if r.target != nil {
+		return collectTarget(ctx, r, o)
+	}
 	after := r.after(ctx, before.Before)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), collectWithin)
 	defer cancel()

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -17,8 +18,9 @@ import (
 
 // serverSettings decide how fast a commit is and what it keeps.
 const serverSettings = `
-	SELECT name, current_setting(name) FROM unnest(ARRAY['server_version', 'fsync', 'synchronous_commit', 'full_page_writes',
-	       'wal_sync_method', 'shared_buffers', 'max_connections', 'default_transaction_isolation']) AS name`
+	SELECT name, current_setting(name) FROM unnest(ARRAY['server_version', 'fsync', 'synchronous_commit', 'synchronous_standby_names',
+	       'full_page_writes', 'wal_level', 'wal_sync_method', 'commit_delay', 'shared_buffers', 'max_wal_size', 'checkpoint_timeout', 'max_connections',
+	       'default_transaction_isolation', 'deadlock_timeout', 'lock_timeout', 'statement_timeout', 'idle_in_transaction_session_timeout']) AS name`
 
 // Version names this build: module version and revision where the build knows them.
 func Version() string {
@@ -35,13 +37,17 @@ func Version() string {
 	return version
 }
 
-// Environment says what a reader needs in order to compare what was measured here, on the database behind dsn, with another.
-func Environment(ctx context.Context, dsn string) ([]verdict.Fact, error) {
+// Environment says what a reader needs in order to compare what was measured here with another: this machine, and where dsn is not empty, the
+// database behind it. Where that is ours its disk is timed too.
+func Environment(ctx context.Context, dsn string, ours bool) ([]verdict.Fact, error) {
 	facts := []verdict.Fact{
 		{Name: "go", Value: runtime.Version()},
 		{Name: "cpu", Value: fmt.Sprintf("%s × %d", cpuModel(), runtime.NumCPU())},
 		{Name: "memory", Value: memory()},
 		{Name: "kernel", Value: kernel()},
+	}
+	if dsn == "" { // the database is somebody else's
+		return facts, nil
 	}
 	conn, err := pgx.Connect(ctx, dsn)
 	if err != nil {
@@ -54,9 +60,12 @@ func Environment(ctx context.Context, dsn string) ([]verdict.Fact, error) {
 	}
 	settings, err := pgx.CollectRows(rows, pgx.RowToStructByPos[verdict.Fact])
 	for _, s := range settings {
-		facts = append(facts, verdict.Fact{Name: "postgresql " + s.Name, Value: s.Value})
+		facts = append(facts, verdict.Fact{Name: "postgresql " + s.Name, Value: cmp.Or(s.Value, "(empty)")})
 	}
-	return facts, err
+	if err != nil {
+		return facts, fmt.Errorf("read the server's settings: %w", err)
+	}
+	return append(facts, verdict.Fact{Name: "disk", Value: disk(ctx, conn, ours)}), nil
 }
 
 func cpuModel() string { return procLine("/proc/cpuinfo", "model name", runtime.GOARCH) }
@@ -88,6 +97,9 @@ func kernel() string {
 // reproduce is the command line that runs the same plan again.
 func (o Options) reproduce() string {
 	parts := []string{"idemstorm", "run", o.scenarioRef(), "--seed", strconv.FormatUint(o.Seed, 10)}
+	if o.Target != nil {
+		parts = append(parts, "--target", o.Target.Given())
+	}
 	if o.Variant != "" {
 		parts = append(parts, "--variant", o.Variant)
 	}

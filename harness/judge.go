@@ -1,58 +1,70 @@
 package harness
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/idemstorm/idemstorm/harness/check"
-	"github.com/idemstorm/idemstorm/harness/evidence"
 	"github.com/idemstorm/idemstorm/harness/history"
 	"github.com/idemstorm/idemstorm/harness/plan"
 	"github.com/idemstorm/idemstorm/harness/verdict"
-	"github.com/idemstorm/idemstorm/scenarios"
 )
 
-// Judge reaches the verdict of a run directory from its files alone, and returns the run with it. It writes nothing.
+// Judge reaches the verdict of a run directory from its files alone, and returns the run with it. It writes nothing. Files that are damaged
+// are judged as far as they can be read: such a verdict is partial, says so, and is never held.
 func Judge(dir string) (verdict.Run, error) {
 	run, err := verdict.Load(dir)
-	if err != nil {
+	switch {
+	case errors.Is(err, verdict.ErrChanged), errors.Is(err, verdict.ErrDamaged):
+		if sentence := "run.json: " + lastCause(err); !slices.Contains(run.Damage, sentence) {
+			run.Damage = append(run.Damage, sentence)
+		}
+	case err != nil:
 		return run, err
 	}
 	return judge(dir, run)
 }
 
+// lastCause says which of the two it is, without the path.
+func lastCause(err error) string {
+	if errors.Is(err, verdict.ErrChanged) {
+		return verdict.ErrChanged.Error()
+	}
+	return "it could not be read, so seed, environment and latencies are not known"
+}
+
 // judge replaces everything in run that follows from the files of dir.
 func judge(dir string, run verdict.Run) (verdict.Run, error) {
-	scenario, err := scenarios.Load(filepath.Join(dir, FileScenario))
+	harm := inspect(dir, run.Digests)
+	harm.found = append(harm.found, run.Damage...)
+	scenario, err := harm.scenario(dir, run)
 	if err != nil {
 		return run, err
 	}
-	set, missing := evidence.Load(filepath.Join(dir, FileEvidence))
-	if missing != nil && !errors.Is(missing, fs.ErrNotExist) {
-		return run, missing
+	promise, err := contractOf(dir, scenario.Subject.Contract())
+	if err != nil {
+		return run, err
 	}
-	planned := digested{ops: history.ReadOperations(filepath.Join(dir, FilePlan))}
+	run.Scenario = scenario.Name
+	set, missing := harm.evidence(dir, run)
+	planned := digested{ops: watched(history.ScanOperations(filepath.Join(dir, FilePlan)), &harm.unread)}
 	in := check.Input{
-		Scenario: scenario.Name, Contract: scenario.Subject.Contract(), Operations: planned.all,
-		Events:   history.Read(filepath.Join(dir, FileHistory)),
-		Evidence: set, Claimed: scenario.Invariants,
-		Limits: check.Limits{Recovery: scenario.Settle.Within, Loss: scenario.Loss()},
+		Scenario: scenario.Name, Contract: promise, Operations: planned.all,
+		Events:   watched(history.Scan(filepath.Join(dir, FileHistory)), &harm.unread),
+		Evidence: set, Missing: missing, Claimed: scenario.Invariants,
+		Limits: check.Limits{Recovery: cmp.Or(promise.Recovery, scenario.Settle.Within), Loss: scenario.Loss()},
 	}
-	run.Verdict = check.Judge(in)
+	check.JudgeRun(in, &run)
 	run.Verdict.Gates = check.JudgeGates(scenario.Gates, run.Latency)
 	run.Verdict.Doubts = append(run.Verdict.Doubts, run.Doubts...)
-	if run.PlanDigest != planned.digest {
-		run.Verdict.Doubts = append(run.Verdict.Doubts, "the plan file is not the plan that was run: its digest is another than run.json's")
-	}
-	if missing != nil {
-		run.Verdict.Doubts = append(run.Verdict.Doubts, "the run ended before its evidence was read: "+missing.Error())
-	}
-	check.Summarise(in, &run)
+	run.Verdict.Doubts = append(run.Verdict.Doubts, check.Unfelt(run)...)
+	harm.plan(planned.digest, run)
+	harm.tell(&run)
 	run.Files, err = filesOf(dir)
 	return run, err
 }
@@ -70,6 +82,20 @@ func filesOf(dir string) ([]string, error) {
 		}
 	}
 	return slices.Sorted(slices.Values(names)), nil
+}
+
+// watched keeps the gravest error that ends a reading.
+func watched[T any](items iter.Seq2[T, error], unread *error) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for item, err := range items {
+			if err != nil && !errors.Is(*unread, history.ErrCorrupt) {
+				*unread = err
+			}
+			if !yield(item, err) {
+				return
+			}
+		}
+	}
 }
 
 // digested reads a plan file and sums it up on the way.

@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/idemstorm/idemstorm/harness/pgcluster"
 	"github.com/idemstorm/idemstorm/harness/pgwire"
@@ -21,6 +23,8 @@ var ErrUnreachable = errors.New("the target or its database could not be reached
 type LabOptions struct {
 	DSN    string // a given server; "" starts a throwaway one
 	BinDir string // folder of the PostgreSQL binaries; "" looks for them
+
+	Say func(line string) // takes what is worth telling people about a given server; nil tells nobody
 }
 
 // Lab is a PostgreSQL server for any number of runs, each in a database of its own.
@@ -31,9 +35,10 @@ type Lab struct {
 	made    atomic.Int64
 }
 
-// OpenLab finds or starts a server. Close removes what was started.
+// OpenLab finds or starts a server. Close removes what was started. A given server is freed of what killed runs have left there.
 func OpenLab(ctx context.Context, o LabOptions) (*Lab, error) {
 	if o.DSN != "" {
+		o.sweep(ctx)
 		return &Lab{dsn: o.DSN}, nil
 	}
 	cluster, err := pgcluster.Start(ctx, pgcluster.Options{BinDir: o.BinDir, Settings: labSettings})
@@ -42,6 +47,22 @@ func OpenLab(ctx context.Context, o LabOptions) (*Lab, error) {
 	}
 	return &Lab{cluster: cluster, binDir: o.BinDir}, nil
 }
+
+// sweepWithin bounds the tidying of a given server, which no run depends on.
+const sweepWithin = 15 * time.Second
+
+// sweep says what it dropped. Whatever kept it from looking, such as a server that cannot be reached, is the next step's to report.
+func (o LabOptions) sweep(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, sweepWithin)
+	defer cancel()
+	dropped, _ := pgcluster.Sweep(ctx, o.DSN)
+	if len(dropped) > 0 && o.Say != nil {
+		o.Say("dropped what killed runs had left on the server: " + strings.Join(dropped, ", "))
+	}
+}
+
+// NoLab is for runs against a service that runs already, with a database of its own.
+func NoLab() *Lab { return &Lab{} }
 
 // labSettings leave durability as users have it: the order of commits and what a crash keeps are part of what is tested.
 var labSettings = map[string]string{"max_connections": "1000"}

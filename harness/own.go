@@ -25,6 +25,8 @@ const (
 	leastPooled = 4
 )
 
+var errPoolerNotOurs = errors.New("subject.pgbouncer: it is put before a server of our own only; leave out --dsn")
+
 // ownOptions are those of a server that serves one run alone. It has no more connection slots than the run needs, so that they can be
 // exhausted; a pair of servers keeps the lab's.
 func (l *Lab) ownOptions(spec subject.Spec, faults []fault.Spec) pgcluster.Options {
@@ -45,7 +47,7 @@ func (r *rig) startBouncer(ctx context.Context) (err error) {
 		return nil
 	}
 	if r.store.cluster == nil {
-		return errors.New("subject.pgbouncer: it is put before a server of our own only; leave out --dsn")
+		return errPoolerNotOurs
 	}
 	if r.bouncerLog, err = os.Create(filepath.Join(r.bundle.Dir, "pgbouncer.log")); err != nil {
 		return fmt.Errorf("open pgbouncer's log: %w", err)

@@ -26,6 +26,7 @@ const teardownWithin = 20 * time.Second
 // rig is the running system of one scenario: a database, two proxied paths a replica, a provider, and the replicas.
 type rig struct {
 	bundle     subject.Bundled
+	target     *subject.Target // somebody else's server; nil for the bundled one
 	store      store
 	fixture    subject.Fixture
 	provider   *provider.Provider
@@ -109,6 +110,9 @@ func (r *rig) openPaths(n int) (subject.Paths, error) {
 
 // urls are the replicas' addresses in order.
 func (r *rig) urls() []string {
+	if r.target != nil && r.target.Running() {
+		return r.target.URL
+	}
 	var out []string
 	for _, replica := range r.replicas {
 		out = append(out, replica.URL())

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,16 +37,19 @@ var ErrOtherPlan = errors.New("the plan has changed since: scenario, version or 
 // Options is one run of one scenario against the bundled server.
 type Options struct {
 	Scenario scenarios.Scenario
-	Ref      string // how the scenario was named, for the command that reproduces the run; "" is its own name
-	Exe      string // the binary that serves
-	Variant  string // broken variant; "" is the reference
-	Strategy string // claim strategy; overrides the scenario's; "" keeps it
-	Replicas int    // overrides the scenario's; 0 keeps it
+	Ref      string          // how the scenario was named, for the command that reproduces the run; "" is its own name
+	Exe      string          // the binary that serves
+	Target   *subject.Target // somebody else's server instead of the bundled one; nil for none
+	Caps     drive.Caps      // on what is sent; zero has none
+	Variant  string          // broken variant; "" is the reference
+	Strategy string          // claim strategy; overrides the scenario's; "" keeps it
+	Replicas int             // overrides the scenario's; 0 keeps it
 	Seed     uint64
 	Duration time.Duration // length of open-loop phases, if not 0
 	Rate     float64       // arrivals a second of open-loop phases, if not 0
 	Plan     string        // beginning of the digest that the plan must have, so that a seed that means another plan by now is noticed; "" accepts any
 	Dir      string        // run directory, made by Run; what an earlier run left in it is removed
+	Among    bool          // one of several: where this machine cannot run it, it is inconclusive, and no error
 	Canary   Canary
 	Progress Progress // nil shows nothing
 }
@@ -87,11 +91,19 @@ func Run(ctx context.Context, lab *Lab, o Options) (verdict.Run, error) {
 		return verdict.Run{}, err
 	}
 	o.Progress.Phase("start", 0)
-	r, err := build(ctx, lab, o.bundle(), o.seed(), o.Scenario.Faults)
+	r, err := o.build(ctx, lab)
+	o.Progress.Done()
+	if reason := notHere(err); reason != nil && o.Among {
+		return notRun(o, reason)
+	}
 	if err != nil {
 		return verdict.Run{}, err
 	}
-	o.Progress.Done()
+	if r.target != nil {
+		if err := r.proves(ctx); err != nil {
+			return verdict.Run{}, errors.Join(err, r.close(ctx))
+		}
+	}
 	facts, err := record(ctx, r, o)
 	if err = errors.Join(err, r.close(ctx)); err != nil {
 		return verdict.Run{}, err
@@ -99,6 +111,13 @@ func Run(ctx context.Context, lab *Lab, o Options) (verdict.Run, error) {
 	o.Progress.Phase("check", 0)
 	defer o.Progress.Done()
 	return judge(o.Dir, facts)
+}
+
+func (o Options) build(ctx context.Context, lab *Lab) (*rig, error) {
+	if o.Target != nil {
+		return buildTarget(ctx, lab, o)
+	}
+	return build(ctx, lab, o.bundle(), o.seed(), o.Scenario.Faults)
 }
 
 func (o Options) prepareDir() error {
@@ -112,7 +131,7 @@ func (o Options) prepareDir() error {
 	if err != nil {
 		return fmt.Errorf("encode the scenario: %w", err)
 	}
-	return os.WriteFile(filepath.Join(o.Dir, FileScenario), data, 0o644)
+	return errors.Join(os.WriteFile(filepath.Join(o.Dir, FileScenario), data, 0o644), o.saveContract())
 }
 
 // clear removes what an earlier run left, so that nothing of it is taken for this one's.
@@ -140,29 +159,45 @@ func (o Options) seed() subject.Seed {
 	return subject.Seed{Users: f.Users, Positions: f.Positions, Cash: f.Cash, Value: o.Seed}
 }
 
-// record makes every fact of a run: the plan, the history, the evidence and the latencies, all on disk when it returns.
-func record(ctx context.Context, r *rig, o Options) (verdict.Run, error) {
+// begun is a run of which nothing has happened yet.
+func (o Options) begun() verdict.Run {
 	run := verdict.Run{
 		Schema: verdict.RunSchema, Tool: Version(), Scenario: o.Scenario.Name, Summary: o.Scenario.Summary,
 		Seed: o.Seed, Reproduce: o.reproduce(), Variant: o.Variant, Subject: o.subjectLine(),
 	}
-	p, err := o.plan(r.fixture)
+	if o.Target != nil {
+		run.Target = o.Target.Given()
+	}
+	return run
+}
+
+// savePlan makes the plan, and keeps it in the run directory.
+func (o Options) savePlan(f subject.Fixture, run *verdict.Run) (*plan.Plan, error) {
+	p, err := o.plan(f)
 	if err != nil {
-		return run, err
+		return nil, err
 	}
 	run.PlanDigest = p.Digest()
 	if !strings.HasPrefix(run.PlanDigest, o.Plan) {
-		return run, fmt.Errorf("%w: seed %d gives plan %.12s, not %s", ErrOtherPlan, o.Seed, run.PlanDigest, o.Plan)
+		return nil, fmt.Errorf("%w: seed %d gives plan %.12s, not %s", ErrOtherPlan, o.Seed, run.PlanDigest, o.Plan)
 	}
-	run.Reproduce += " --plan " + run.PlanDigest[:12]
-	if err := history.WriteOperations(filepath.Join(o.Dir, FilePlan), p.Operations()); err != nil {
+	if o.repeats() {
+		run.Reproduce += " --plan " + run.PlanDigest[:12]
+	}
+	return p, history.WriteOperations(filepath.Join(o.Dir, FilePlan), p.Operations())
+}
+
+// record makes every fact of a run: the plan, the history, the evidence and the latencies, all on disk when it returns.
+func record(ctx context.Context, r *rig, o Options) (verdict.Run, error) {
+	run := o.begun()
+	p, err := o.savePlan(r.fixture, &run)
+	if err != nil {
 		return run, err
 	}
-	if run.Facts, err = Environment(ctx, r.store.dsn); err != nil {
+	if run.Facts, err = Environment(ctx, r.store.dsn, r.store.cluster != nil); err != nil {
 		return run, err
 	}
-	run.Facts = append(run.Facts, r.between()...)
-	run.Facts = append(run.Facts, o.Canary.facts()...)
+	run.Facts = slices.Concat(run.Facts, r.between(), o.targetFacts(), o.Canary.facts())
 	before, err := r.before(ctx, len(o.Scenario.Faults) > 0)
 	if err != nil {
 		return run, err
@@ -178,10 +213,14 @@ func record(ctx context.Context, r *rig, o Options) (verdict.Run, error) {
 	if err := o.saveLatency(driven, &run); err != nil {
 		return run, err
 	}
-	return run, collect(ctx, r, o, before)
+	err = errors.Join(collect(ctx, r, o, before), sum(o.Dir, &run))
+	return run, err
 }
 
 func (o Options) subjectLine() string {
+	if o.Target != nil {
+		return o.targetLine()
+	}
 	name := "the bundled server"
 	if o.Variant != "" {
 		name = "the bundled server's broken variant " + o.Variant
@@ -201,8 +240,15 @@ func (o Options) plan(f subject.Fixture) (*plan.Plan, error) {
 	for _, u := range f.Users {
 		accounts = append(accounts, plan.Account{ID: u.ID, Positions: u.Positions})
 	}
-	return plan.Build(plan.Input{Spec: o.Scenario.Workload, Seed: o.Seed, Contract: o.Scenario.Subject.Contract(), Accounts: accounts})
+	in := plan.Input{Spec: o.Scenario.Workload, Seed: o.Seed, Contract: o.contract(), Accounts: accounts}
+	if o.Target != nil {
+		in.Requests = requestsOf(*o.Target)
+	}
+	return plan.Build(in)
 }
+
+// repeats says whether a seed makes the same operations again.
+func (o Options) repeats() bool { return o.Target == nil || !o.Target.Running() && !o.Target.ByClock() }
 
 // storm drives the traffic while the faults strike, and returns when every key has settled or was given up.
 func storm(ctx context.Context, r *rig, o Options, p *plan.Plan, run *verdict.Run) (drive.Result, error) {
@@ -216,24 +262,35 @@ func storm(ctx context.Context, r *rig, o Options, p *plan.Plan, run *verdict.Ru
 	if err != nil {
 		return drive.Result{}, errors.Join(err, writer.Close())
 	}
+	stop := r.supervise(ctx, o.Scenario.Faults, noter(zero, writer))
 	healed := make(chan struct{})
 	var faults error
 	go func() {
 		defer close(healed)
 		faults = timeline.Run(ctx, zero, writer)
 	}()
-	driven, err := drive.Run(ctx, drive.Config{
-		Plan: p, Targets: r.urls(), Credentials: r.token, Writer: writer, Zero: zero,
-		Contract: o.Scenario.Subject.Contract(), Progress: o.Progress, Healed: healed, MaxLate: o.Scenario.MaxLate,
-		Settle: drive.Settle{Within: o.Scenario.Settle.Within, Every: o.Scenario.Settle.Every},
-	})
+	endPulse := r.pulse(ctx, zero, writer, healed)
+	driven, err := drive.Run(ctx, r.driveConfig(o, p, drive.Config{Writer: writer, Zero: zero, Healed: healed}))
 	<-healed
+	endPulse()
+	stop()
 	if ctx.Err() != nil {
 		writer.Note(history.Note{AtNS: int64(time.Since(zero)), Kind: "interrupted", Text: "the run was stopped by a signal"})
 		faults = nil
 	}
 	run.Took = time.Since(zero)
 	return driven, errors.Join(err, faults, writer.Close())
+}
+
+// driveConfig completes what a drive needs.
+func (r *rig) driveConfig(o Options, p *plan.Plan, c drive.Config) drive.Config {
+	c.Plan, c.Targets, c.Credentials, c.Contract = p, r.urls(), r.token, o.contract()
+	c.Progress, c.MaxLate, c.Caps = o.Progress, o.Scenario.MaxLate, o.Caps
+	c.Settle = drive.Settle{Within: max(o.Scenario.Settle.Within, c.Contract.Recovery+time.Second), Every: o.Scenario.Settle.Every}
+	if r.target != nil {
+		c.KeyHeader, c.Headers = r.target.Key.Header, headerLines(*r.target)
+	}
+	return c
 }
 
 func (o Options) saveLatency(driven drive.Result, run *verdict.Run) error {

@@ -11,15 +11,17 @@ import (
 
 // world is what the faults of this run can strike. Their notes go to writer, by the clock that begins at zero.
 func (r *rig) world(zero time.Time, writer *history.Writer) fault.World {
-	return fault.World{
+	w := fault.World{
 		Paths: r.paths, Replicas: r.replicas, AdminToken: r.bundle.AdminToken, Database: r.store.dsn,
-		Provider: knob{r.provider}, Redis: r.redis, Postgres: r.store.cluster, Standby: r.store.standby, Front: r.store.front,
+		Redis: r.redis, Postgres: r.store.cluster, Standby: r.store.standby, Front: r.store.front,
 		Bouncer: r.bouncer,
 		Command: func(ctx context.Context, args ...string) error { return r.bundle.Run(ctx, r.store.dsn, args...) },
-		Note: func(kind, text string) {
-			writer.Note(history.Note{AtNS: int64(time.Since(zero)), Kind: kind, Text: text})
-		},
+		Note:    noter(zero, writer),
 	}
+	if r.provider != nil {
+		w.Provider = knob{r.provider}
+	}
+	return w
 }
 
 // knob turns what a fault wants of the provider into the provider's own words.

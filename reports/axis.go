@@ -55,10 +55,10 @@ const (
 func newTimeAxis(points []int64, busy []period, x0, x1 float64) timeAxis {
 	points = slices.Clone(points)
 	for i := range points {
-		points[i] = min(farthest, max(-farthest, points[i]))
+		points[i] = bounded(points[i])
 	}
 	slices.Sort(points)
-	points = slices.Compact(points)
+	points, busy = apart(slices.Compact(points), busy)
 	if len(points) < 2 {
 		from := int64(0)
 		if len(points) == 1 {
@@ -73,6 +73,31 @@ func newTimeAxis(points []int64, busy []period, x0, x1 float64) timeAxis {
 	a.place(a.breakUp(busy), x0, x1)
 	return a
 }
+
+// apart drops points that are nearer to the one before than a twentieth of the shortest request, so that a gap that says nothing is not the measure by
+// which all others are too long. The first and the last stay, and what is busy reaches over what was dropped.
+func apart(points []int64, busy []period) (kept []int64, wider []period) {
+	if len(points) < 3 || len(busy) == 0 {
+		return points, busy
+	}
+	near := int64(farthest)
+	for _, b := range busy {
+		near = min(near, max(0, bounded(b.until)-bounded(b.from))/20)
+	}
+	last := points[len(points)-1]
+	kept = points[:1]
+	for _, p := range points[1:] {
+		if p-kept[len(kept)-1] > near && last-p > near {
+			kept = append(kept, p)
+		}
+	}
+	for _, b := range busy {
+		wider = append(wider, period{bounded(b.from) - near, bounded(b.until) + near})
+	}
+	return append(kept, last), wider
+}
+
+func bounded(ns int64) int64 { return min(farthest, max(-farthest, ns)) }
 
 // breakUp decides what is drawn short, from the shortest stretch upwards, and gives the length of all that is not.
 func (a timeAxis) breakUp(busy []period) (whole int64) {

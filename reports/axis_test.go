@@ -48,6 +48,14 @@ func TestABoxIsNotShortenedWhileItsNeighboursCanBeSeen(t *testing.T) {
 	}
 }
 
+func TestAGapThatSaysNothingIsNotTheMeasureOfTheOthers(t *testing.T) {
+	points := []int64{-40, 0, 81_000, ms(173), ms(188)}
+	a := newTimeAxis(points, []period{{0, ms(188)}, {81_000, ms(173)}}, 0, 1000)
+	if b := a.breaks(50); len(b) != 0 || a.at(ms(94)) < 490 || a.at(ms(94)) > 510 {
+		t.Fatalf("%+v, the middle is at %g", b, a.at(ms(94)))
+	}
+}
+
 func TestALogAxisTakesAnyDurations(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var values []time.Duration

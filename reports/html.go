@@ -22,13 +22,16 @@ var pages = template.Must(template.New("pages").Funcs(template.FuncMap{
 	"crashtext": crashText, "capital": capital, "times": func(n int, one, many string) string { return plural(int64(n), one, many) }, "started": started, "most": most,
 	"looked": looked, "remark": remark, "quantiles": quantiles, "clipped": clipped,
 	"username": userName, "kindclass": kindClass,
-	"plural": func(n int64) string { return plural(n-1, "more counterexample", "more counterexamples") },
-	"plus":   func(a px, b any) (px, error) { return shift(a, b) },
-	"minus":  func(a, b px) px { return a - b },
-	"dec":    func(n int) int { return n - 1 },
-	"long":   func(s string) bool { return len(s) > 48 }, // a cell that must wrap
-	"words":  shellWords,
-	"dict":   dict,
+	"plural":     func(n int64) string { return plural(n-1, "more counterexample", "more counterexamples") },
+	"plus":       func(a px, b any) (px, error) { return shift(a, b) },
+	"minus":      func(a, b px) px { return a - b },
+	"dec":        func(n int) int { return n - 1 },
+	"long":       func(s string) bool { return len(s) > 48 }, // a cell that must wrap
+	"words":      shellWords,
+	"dict":       dict,
+	"noise":      noiseNote,
+	"trendglyph": func(t verdict.Trend) string { return trendGlyphs[t] },
+	"trendclass": trendClass,
 }).ParseFS(templates, "templates/*.gohtml"))
 
 // stylesheet is the page's only style, and the policy names its hash.
@@ -73,6 +76,9 @@ type reportPage struct {
 	Checks   []faultCheck
 	Overlap  string
 	Validity []string
+
+	Series, Rare []latency.Summary // of the latency table: what people ask for first, and the rest
+	Endpoints    *endpointTable
 }
 
 // findingView is a finding with what the page adds to it.
@@ -80,6 +86,7 @@ type findingView struct {
 	verdict.Finding
 	Meaning  string
 	Examples []example
+	Explore  string // the command that shows statements, where two requests alone can show the fault
 }
 
 // WriteHTML writes the report of one run as one self-contained page.
@@ -91,8 +98,10 @@ func WriteHTML(w io.Writer, run verdict.Run) error {
 		Run:   r, Lead: l, Curves: curves(r), Timeline: newTimeline(r), Losses: newLossTable(r.Verdict.Losses, mostLostHTML), Validity: validity(r.Verdict),
 		Faults: faultRows(r), Checks: faultChecks(r), Overlap: overlapNote(r),
 	}
+	p.Series, p.Rare = divided(r)
+	p.Endpoints = newEndpointTable(r)
 	for _, f := range gravest(r.Verdict.Findings) {
-		v := findingView{Finding: f, Meaning: meanings[f.Invariant]}
+		v := findingView{Finding: f, Meaning: meanings[f.Invariant], Explore: exploreCommand(r, f)}
 		for _, x := range f.Violations {
 			v.Examples = append(v.Examples, newExample(r, f, x))
 		}
@@ -107,6 +116,14 @@ func WriteHTML(w io.Writer, run verdict.Run) error {
 	return nil
 }
 
+// exploreCommand searches the orders of statements of the variant that executed twice. Nothing is promised: what needs load or an outage has none that shows it.
+func exploreCommand(r verdict.Run, f verdict.Finding) string {
+	if f.Status != verdict.Violated || f.Invariant != "at-most-once" || r.Variant == "" {
+		return ""
+	}
+	return "idemstorm explore --variant " + r.Variant + " --out runs/explored"
+}
+
 // quantiles are the shown percentiles of a summary; those that it lacks are not known.
 func quantiles(s latency.Summary) []latency.Quantile {
 	out := make([]latency.Quantile, len(shownQuantiles))
@@ -115,6 +132,23 @@ func quantiles(s latency.Summary) []latency.Quantile {
 	}
 	return out
 }
+
+// divided parts the series of a latency table: those of all attempts, of what executed or was replayed, of the generator, and those that a gate speaks of
+// come first.
+func divided(r verdict.Run) (first, rest []latency.Summary) {
+	for _, s := range r.Latency {
+		asked := s.Group == latency.All || s.Kind == latency.Lateness || strings.HasSuffix(s.Group, " fresh") || strings.HasSuffix(s.Group, " replay")
+		if asked || len(limits(s, r.Verdict.Gates)) > 0 || len(r.Latency) <= fewSeries {
+			first = append(first, s)
+		} else {
+			rest = append(rest, s)
+		}
+	}
+	return first, rest
+}
+
+// fewSeries are shown together.
+const fewSeries = 12
 
 // clipped sums up over all series what the histograms could not hold.
 func clipped(r verdict.Run) (n int64) {

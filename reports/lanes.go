@@ -34,8 +34,6 @@ type lanes struct {
 }
 
 type band struct {
-	Fault                int
-	Linked               bool // there is a row to link to
 	X, W, TitleX, TitleY px
 	Anchor, Title        string
 }
@@ -121,7 +119,7 @@ func (l *lanes) bands(e example, axis timeAxis) {
 func newBand(f span, axis timeAxis, width float64) band {
 	x0, x1 := axis.at(f.FromNS), axis.at(f.UntilNS)
 	title := elide("fault "+f.Title(), int((width-8)/glyphWidth))
-	b := band{Fault: f.ID, Linked: f.Listed, X: px(x0), W: px(max(x1-x0, 2)), TitleX: px(x0 + 2), Anchor: "start", Title: title}
+	b := band{X: px(x0), W: px(max(x1-x0, 2)), TitleX: px(x0 + 2), Anchor: "start", Title: title}
 	if x0+textWidth(title) > width-4 {
 		b.TitleX, b.Anchor = px(width-4), "end"
 	}

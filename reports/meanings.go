@@ -24,4 +24,18 @@ var meanings = map[string]string{
 	"no-secrets":         "No credential stands in a stored answer or in a log.",
 	"metrics-agree":      "The server's counters equal what the history says.",
 	"malformed-rejected": "A malformed key is answered with 400, leaves no record and executes nothing; nor does a request that was never sent whole.",
+
+	// Of somebody else's server: the rows of its contract's table, and its evidence.
+	"answer-fresh":              "A key that nobody has used is executed.",
+	"answer-replay":             "The same request again gets what the contract says: the first answer, with its marker if there is one.",
+	"answer-mismatch":           "Another body under a used key is answered as the contract says.",
+	"answer-mismatch_in_flight": "Another body, while the first request still runs, is answered as the contract says.",
+	"answer-in_flight":          "A duplicate, while the first request still runs, is refused or waits, as the contract says.",
+	"answer-after_4xx":          "The same request again, after a refusal, is answered as the contract says.",
+	"answer-after_5xx":          "The same request again, after a failure, is answered as the contract says.",
+	"answer-missing_key":        "A request without a key is treated as the contract says.",
+	"answer-malformed_key":      "A request with a malformed key is treated as the contract says.",
+	"answer-store_down":         "While the database cannot be reached, requests are answered as the contract says.",
+	"answer-other_user":         "A used key, sent by another user, is treated as the contract says.",
+	"evidence-agrees":           "All sources of evidence count the same executions; which of them is wrong, they do not say.",
 }

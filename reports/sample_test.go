@@ -51,8 +51,14 @@ func cleanRun() verdict.Run {
 		Counts:   sampleCounts(),
 		Latency:  sampleLatency(),
 		Timeline: sampleTimeline(40, nil),
-		Verdict:  verdict.Verdict{Scenario: "duplicate-key-race", Findings: sampleFindings()},
-		Files:    []string{"run.json", "history.jsonl.gz", "evidence.json", "latency.hlog", "junit.xml", "summary.md", "server-1.log", "server-2.log"},
+		Endpoints: []verdict.Endpoint{{
+			Route: "order", Endpoint: "POST /api/trading/orders", Operations: 6400, Attempts: 7012,
+			Ended: map[string]int64{"fresh": 200, "replay": 5800, "in-flight": 990, "lost": 22},
+			P50:   latency.Quantile{Q: 0.5, Known: true, Value: dms(2.7), Low: dms(2.6), High: dms(2.9)},
+			P99:   latency.Quantile{Q: 0.99, Known: true, Value: dms(14), Low: dms(12), High: dms(17)}, Max: dms(43),
+		}},
+		Verdict: verdict.Verdict{Scenario: "duplicate-key-race", Findings: sampleFindings()},
+		Files:   []string{"run.json", "history.jsonl.gz", "evidence.json", "latency.hlog", "junit.xml", "summary.md", "server-1.log", "server-2.log"},
 	}
 }
 
@@ -111,7 +117,7 @@ func sampleTimeline(n int, out func(i int) bool) []verdict.Slot {
 	for i := range slots {
 		s := verdict.Slot{AtNS: int64(i) * ms(100), ForNS: ms(100), Ended: map[string]int64{
 			"fresh": 20 + int64(i%3), "replay": 60 + int64(i*7%11), "in-flight": int64(i * 5 % 9),
-		}, P50: dms(3 + float64(i%4)/3), Max: dms(14 + float64(i*13%29))}
+		}, P50: dms(3 + float64(i%4)/3), Max: dms(14 + float64(i*13%29)), Late: dms(0.04 + float64(i%5)/50)}
 		if out != nil && out(i) {
 			s.Ended = map[string]int64{"store-down": 31, "lost": 12, "unsent": 2}
 			s.P50, s.Max = dms(900), dms(2050)

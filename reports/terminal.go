@@ -109,7 +109,12 @@ func (p *printer) run(r verdict.Run, several bool) {
 	for _, f := range r.Verdict.Findings {
 		p.violations(r, f)
 	}
-	p.invariants(r.Verdict.Findings)
+	if r.Target == "" {
+		p.invariants(r.Verdict.Findings)
+	} else {
+		p.invariants(judged(r.Verdict.Findings))
+		p.unjudged(r.Verdict.Findings)
+	}
 	p.losses(r.Verdict.Losses)
 	p.faults(r)
 	p.gates(r.Verdict.Gates)

@@ -99,7 +99,7 @@ type timelinePlot struct {
 	BarsBottom, SlowTop, SlowFloor px
 	Ticks, Counts, Slow            []tick
 	Bars                           []plotBar
-	Median, Most                   string // points of the two lines
+	Median, Most, Late             string // points of the lines
 	Bands                          []band
 	BandTop                        px
 }
@@ -122,7 +122,7 @@ func (t *timeline) plot(width float64, columns int) timelinePlot {
 	p.Height = p.SlowFloor + 24
 	p.Ticks = axis.ticks(80)
 	p.bars(t, slots, axis)
-	p.slow(slots, axis)
+	p.slow(slots, axis, t.Lateness())
 	return p
 }
 
@@ -161,20 +161,24 @@ func (p *timelinePlot) bars(t *timeline, slots []verdict.Slot, axis timeAxis) {
 }
 
 // slow skips stretches in which nothing ended: no answer is not a fast answer.
-func (p *timelinePlot) slow(slots []verdict.Slot, axis timeAxis) {
+func (p *timelinePlot) slow(slots []verdict.Slot, axis timeAxis, lateness bool) {
 	var values []time.Duration
 	for _, s := range slots {
-		values = append(values, s.P50, s.Max)
+		values = append(values, s.P50, s.Max, s.Late)
 	}
 	y := newLogAxis(values, float64(p.SlowFloor), float64(p.SlowTop))
 	p.Slow = y.ticks()
-	var median, most strings.Builder
+	var median, most, late strings.Builder
 	for _, s := range slots {
 		if x := axis.at(s.AtNS + s.ForNS/2); s.Max > 0 {
 			fmt.Fprintf(&median, "%.1f,%.1f ", x, y.at(max(s.P50, 1)))
 			fmt.Fprintf(&most, "%.1f,%.1f ", x, y.at(s.Max))
 		}
+		if x := axis.at(s.AtNS + s.ForNS/2); lateness && s.Late > 0 {
+			fmt.Fprintf(&late, "%.1f,%.1f ", x, y.at(s.Late))
+		}
 	}
+	p.Late = strings.TrimSpace(late.String())
 	p.Median, p.Most = strings.TrimSpace(median.String()), strings.TrimSpace(most.String())
 }
 
@@ -193,7 +197,7 @@ func merge(slots []verdict.Slot, n int) []verdict.Slot {
 		m := verdict.Slot{AtNS: group[0].AtNS, Ended: map[string]int64{}}
 		for _, s := range group {
 			m.ForNS = s.AtNS + s.ForNS - m.AtNS
-			m.P50, m.Max = max(m.P50, s.P50), max(m.Max, s.Max)
+			m.P50, m.Max, m.Late = max(m.P50, s.P50), max(m.Max, s.Max), max(m.Late, s.Late)
 			for k, v := range s.Ended {
 				m.Ended[k] += v
 			}
@@ -208,6 +212,11 @@ func (t *timeline) Wide() timelinePlot { return t.plot(wideWidth, wideColumns) }
 
 // Narrow is the drawing for small windows.
 func (t *timeline) Narrow() timelinePlot { return t.plot(narrowWidth, narrowColumns) }
+
+// Lateness says that the generator's lateness was recorded.
+func (t *timeline) Lateness() bool {
+	return slices.ContainsFunc(t.slots, func(s verdict.Slot) bool { return s.Late > 0 })
+}
 
 // Faults are the bands of the drawing by name, for a legend that links to the faults table.
 func (t *timeline) Faults() []span { return t.faults }
@@ -226,17 +235,20 @@ func (t *timeline) Alternative() string {
 
 // slotRow is one line of the timeline's data table.
 type slotRow struct {
-	At, Median, Most string
-	Counts           []string
+	At, Median, Most, Late string
+	Counts                 []string
 }
 
 // Rows is the timeline as a table.
 func (t *timeline) Rows() []slotRow {
 	var out []slotRow
 	for _, s := range merge(t.slots, mostTableRow) {
-		row := slotRow{At: duration(time.Duration(s.AtNS)), Median: dash, Most: dash}
+		row := slotRow{At: duration(time.Duration(s.AtNS)), Median: dash, Most: dash, Late: dash}
 		if s.Max > 0 {
 			row.Median, row.Most = duration(s.P50), duration(s.Max)
+		}
+		if s.Late > 0 {
+			row.Late = duration(s.Late)
 		}
 		for _, a := range t.Answers {
 			row.Counts = append(row.Counts, count(s.Ended[a.name]))

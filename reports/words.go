@@ -76,7 +76,12 @@ func digits(f float64) string {
 }
 
 // millis is a time in milliseconds to the microsecond, without the unit, for aligned columns.
-func millis(ns int64) string { return strconv.FormatFloat(float64(ns)/1e6, 'f', 3, 64) }
+func millis(ns int64) string {
+	if ns > -500 && ns < 0 {
+		ns = 0 // not "-0.000"
+	}
+	return strconv.FormatFloat(float64(ns)/1e6, 'f', 3, 64)
+}
 
 // count groups thousands with commas.
 func count(n int64) string {

@@ -93,6 +93,9 @@ func Load(file string) (Scenario, error) {
 // Parse reads a scenario from data; name stands for the file in errors, which read "file:line:column: what is wrong".
 func Parse(name string, data []byte) (Scenario, error) {
 	var s Scenario
+	if err := specfile.Refuse(name, data, Version); err != nil {
+		return Scenario{}, err
+	}
 	if err := specfile.Decode(name, data, &s); err != nil {
 		return Scenario{}, err
 	}

@@ -19,6 +19,7 @@ import (
 
 // Scenario is one scenario file.
 type Scenario struct {
+	Version int      `yaml:"version,omitempty"` // of the file's form; left out, it is 1
 	Name    string   `yaml:"name"`
 	Summary string   `yaml:"summary"` // one sentence: what it does
 	Catches string   `yaml:"catches"` // what kind of fault it would find
@@ -32,6 +33,9 @@ type Scenario struct {
 	Invariants []string      `yaml:"invariants"` // those that it claims to judge: too little data for one is inconclusive
 	Gates      []check.Gate  `yaml:"gates"`
 }
+
+// Version is the newest form of scenario files that this program reads.
+const Version = 1
 
 // Settle is the patience of the client that, when traffic and faults are over, asks every open key for its final answer.
 type Settle struct {
@@ -48,6 +52,7 @@ var nameForm = regexp.MustCompile(`^[a-z][a-z0-9-]{0,63}$`)
 
 // complete fills what the file leaves out.
 func (s Scenario) complete() Scenario {
+	s.Version = Version
 	s.Subject = s.Subject.WithDefaults()
 	if s.Settle.Within == 0 {
 		s.Settle.Within = defaultWithin
@@ -81,7 +86,7 @@ func (s Scenario) validateParts() error {
 	if err := s.Subject.Validate(); err != nil {
 		return err
 	}
-	if stale := s.Subject.WithDefaults().StaleAfter; slices.Contains(s.Invariants, "recovers") && s.Settle.Within <= stale {
+	if stale := s.Subject.WithDefaults().StaleAfter; slices.Contains(s.Invariants, "recovers") && s.Settle.Within <= stale && !s.ofTarget() {
 		return fmt.Errorf("settle.within: %v is no longer than subject.stale_after, %v: an abandoned key could not recover in time", s.Settle.Within, stale)
 	}
 	if err := s.Workload.Validate(); err != nil {

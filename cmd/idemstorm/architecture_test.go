@@ -16,10 +16,10 @@ const module = "github.com/idemstorm/idemstorm/"
 var allowed = map[string][]string{
 	"cmd/idemstorm":            {"reports", "harness", "scenarios", "target", "migrations"},
 	"reports":                  {"harness/bench", "harness/verdict", "harness/history", "harness/latency", "harness/schedule", "harness/wholefile"},
-	"harness":                  {"harness/check", "harness/contract", "harness/drive", "harness/evidence", "harness/fault", "harness/history", "harness/latency", "harness/pgcluster", "harness/pgwire", "harness/plan", "harness/provider", "harness/subject", "harness/verdict", "scenarios"},
+	"harness":                  {"harness/check", "harness/contract", "harness/drive", "harness/evidence", "harness/fault", "harness/history", "harness/latency", "harness/pgcluster", "harness/pgwire", "harness/plan", "harness/provider", "harness/subject", "harness/verdict", "harness/wholefile", "scenarios"},
+	"scenarios":                {"harness/check", "harness/contract", "harness/fault", "harness/pgcluster", "harness/plan", "harness/specfile", "harness/subject"},
 	"harness/bench":            {"harness/contract", "harness/latency", "harness/verdict", "harness/wholefile"},
 	"harness/bench/claim":      {"harness/bench", "harness/contract", "harness/drive", "harness/evidence", "harness/history", "harness/latency", "harness/pgcluster", "harness/pgwire", "harness/plan", "harness/subject", "harness/verdict"},
-	"scenarios":                {"harness/check", "harness/fault", "harness/pgcluster", "harness/plan", "harness/specfile", "harness/subject"},
 	"harness/check":            {"harness/contract", "harness/evidence", "harness/history", "harness/latency", "harness/verdict"},
 	"harness/evidence":         {"harness/history", "harness/wholefile"},
 	"harness/fault":            {"harness/history", "harness/pgcluster", "harness/pgwire", "harness/subject"},

@@ -15,20 +15,20 @@ import (
 	"github.com/idemstorm/idemstorm/reports"
 )
 
-// compareFlags are the gates of a comparison.
-type compareFlags struct {
+// benchComparison is what `compare` can be told about two benchmarks.
+type benchComparison struct {
 	p99, throughput string
 	json            bool
 }
 
-func (f *compareFlags) register(cmd *cobra.Command) {
+func (f *benchComparison) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.p99, "max-p99-regression", "", "fail when a strategy's winners' p99 has grown by more than this, such as 10%")
 	flags.StringVar(&f.throughput, "max-throughput-regression", "", "fail when a strategy's keys a second have shrunk by more than this, such as 5%")
 	flags.BoolVar(&f.json, "json", false, "print the comparison as JSON")
 }
 
-func (f *compareFlags) limits() (l bench.Limits, err error) {
+func (f *benchComparison) limits() (l bench.Limits, err error) {
 	if l.P99, err = share("max-p99-regression", f.p99, 10); err != nil {
 		return l, err
 	}
@@ -52,7 +52,7 @@ func share(flag, text string, most float64) (*float64, error) {
 	return &v, nil
 }
 
-func compareBenches(stdout io.Writer, before, after string, f compareFlags) error {
+func compareBenches(stdout io.Writer, before, after string, f benchComparison) error {
 	limits, err := f.limits()
 	if err != nil {
 		return exitWith(exitUsage, err)

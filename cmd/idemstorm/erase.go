@@ -16,6 +16,9 @@ func newEraseCommand() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use: "erase --user N", Short: "Erase a user: account, sessions and every idempotency record", Args: cobra.NoArgs,
+		Long: `Erase removes a user of the reference server for good, with every idempotency record, also one in flight: the request that made it cannot
+commit any more. This cannot be undone.`,
+		Example: `  idemstorm erase --user 7 --dsn postgres://localhost/orders`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withPool(cmd.Context(), dsn, func(pool *pgxpool.Pool) error {
 				parts, err := variantParts(variant, pool)
@@ -32,7 +35,7 @@ func newEraseCommand() *cobra.Command {
 		},
 	}
 	dsnFlag(cmd, &dsn)
-	cmd.Flags().StringVar(&variant, "variant", "", "erase as this broken variant does")
+	cmd.Flags().StringVar(&variant, "variant", "", "erase as this broken variant does (default: the reference)")
 	userFlag(cmd, &user)
 	return cmd
 }

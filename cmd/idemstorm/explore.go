@@ -19,6 +19,7 @@ import (
 	"github.com/idemstorm/idemstorm/harness/explore/lab"
 	"github.com/idemstorm/idemstorm/harness/schedule"
 	"github.com/idemstorm/idemstorm/reports"
+	"github.com/idemstorm/idemstorm/reports/progress"
 )
 
 // exploreFlags are what explore takes.
@@ -33,7 +34,8 @@ type exploreFlags struct {
 	crash       bool
 	strike      lab.CrashOptions
 	out         string
-	json        bool
+	json, quiet bool
+	show        *progress.Progress
 	command     string // that explores again
 }
 
@@ -56,14 +58,18 @@ func newExploreCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "explore", Short: "Try every order of the statements of racing requests", Args: cobra.NoArgs,
 		Long: exploreHelp,
+		Example: `  idemstorm explore --variant select-then-insert --out found
+  idemstorm explore --replay found/schedule.json
+  idemstorm explore --crash-points --fault cut-before,cut-after
+  idemstorm explore --target orders.yaml`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return runExplore(cmd.Context(), cmd.OutOrStdout(), f, cmd)
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.target, "target", "", "explore the server that this file describes (docs/target-file.md)")
-	flags.StringVar(&f.lab.Variant, "variant", "", "explore this broken variant")
-	flags.StringVar(&f.lab.Strategy, "strategy", "", "explore the bundled server with this claim strategy: "+strings.Join(contract.StrategyNames(), ", "))
+	flags.StringVar(&f.target, "target", "", "explore the server that this file describes, see docs/target-file.md (default: the bundled server)")
+	flags.StringVar(&f.lab.Variant, "variant", "", "explore this broken variant (default: the reference)")
+	flags.StringVar(&f.lab.Strategy, "strategy", "", "explore the bundled server with this claim strategy (default the first): "+strings.Join(contract.StrategyNames(), ", "))
 	flags.StringVar(&f.lab.Case, "case", "duplicates", "what meets: "+caseNames())
 	flags.StringVar(&f.lab.Route, "route", "order", "route that the requests take: order, checkout")
 	flags.IntVar(&f.lab.Requests, "requests", 0, "how many requests race (default 2; 1 beside a command)")
@@ -71,16 +77,17 @@ func newExploreCommand() *cobra.Command {
 	flags.IntVar(&f.replicas, "replicas", 0, "1 puts all requests on one server process (default: one each)")
 	flags.BoolVar(&f.lab.Params, "params", false, "show bound parameters; they may hold secrets")
 	flags.DurationVar(&f.lab.Quiet, "quiet-after", 2*time.Second, "how long a request may do nothing outside the database")
-	flags.StringVar(&f.lab.BinDir, "pg-bin", "", "folder of the PostgreSQL binaries")
+	flags.StringVar(&f.lab.BinDir, "pg-bin", "", "folder of PostgreSQL's server programs (default: they are looked for)")
 	flags.IntVar(&f.search.Preemptions, "preemptions", 2, "bound on switches away from a request that could go on; -1 for none (default: none for two that meet, 2 for more)")
-	flags.IntVar(&f.search.Schedules, "schedules", 0, "stop after this many schedules")
-	flags.DurationVar(&f.search.Time, "time", 0, "stop after this long")
+	flags.IntVar(&f.search.Schedules, "schedules", 0, "stop after this many schedules (default 200,000)")
+	flags.DurationVar(&f.search.Time, "time", 0, "stop after this long (default 10m)")
 	flags.BoolVar(&f.search.KeepGoing, "all", false, "go on after the first violation, to see every outcome")
 	flags.BoolVar(&f.noReduction, "no-reduction", false, "play orders too that differ only in steps that commute")
-	flags.StringVar(&f.replay, "replay", "", "play the schedule of this file again")
+	flags.StringVar(&f.replay, "replay", "", "play the schedule of this file again (default: explore)")
 	f.strikeFlags(cmd)
 	flags.StringVar(&f.out, "out", "", "folder for report.html, result.json and schedule.json (default: none are written)")
 	flags.BoolVar(&f.json, "json", false, "print the result as JSON")
+	flags.BoolVar(&f.quiet, "quiet", false, "show no progress, and print the result in one line")
 	return cmd
 }
 
@@ -152,7 +159,10 @@ func runExplore(ctx context.Context, w io.Writer, f exploreFlags, cmd *cobra.Com
 	if saved != nil {
 		f.lab, f.foreign = f.lab.FromSetup(saved.Setup), f.foreign.FromSetup(saved.Setup)
 	}
+	f.show = newProgress(f.quiet || f.json)
+	f.show.Phase("start", 0)
 	l, clean, err := f.open(ctx)
+	f.show.Done()
 	if err != nil {
 		return exitWith(exitUnreachable, err)
 	}
@@ -175,7 +185,10 @@ func runExplore(ctx context.Context, w io.Writer, f exploreFlags, cmd *cobra.Com
 }
 
 func exploreAll(ctx context.Context, w io.Writer, l explorable, f exploreFlags) (code int, err error) {
+	f.show.Phase("orders", 0)
+	f.search.Progress = func(explore.Progress) { f.show.Add(1) }
 	result, err := l.Explore(ctx, f.search)
+	f.show.Done()
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return 0, err
 	}
@@ -187,21 +200,42 @@ func exploreAll(ctx context.Context, w io.Writer, l explorable, f exploreFlags) 
 }
 
 func crashAll(ctx context.Context, w io.Writer, l explorable, f exploreFlags) (code int, err error) {
-	result, err := l.Crash(ctx, f.strike)
+	result, err := f.strikeAll(ctx, l)
 	if err != nil {
 		return 0, err
 	}
 	result.Command = f.command
 	err = saveCrashes(f.out, result)
-	if f.json {
+	switch {
+	case f.json:
 		return result.Exit(), errors.Join(err, printJSON(w, result))
+	case f.quiet:
+		_, shown := fmt.Fprintln(w, result.Sentence())
+		return result.Exit(), errors.Join(err, shown)
 	}
 	return result.Exit(), errors.Join(err, reports.WriteCrashes(w, result), showPlace(w, f.out))
+}
+
+// strikeAll learns only on the way how many points there are, so that the phase of the striking begins with the first.
+func (f exploreFlags) strikeAll(ctx context.Context, l explorable) (schedule.CrashResult, error) {
+	f.show.Phase("learn the statements", 0)
+	defer f.show.Done()
+	f.strike.Progress = func(done, of int) {
+		if done == 1 {
+			f.show.Phase("crash points", int64(of))
+		}
+		f.show.Add(1)
+	}
+	return l.Crash(ctx, f.strike)
 }
 
 func showExploration(w io.Writer, result schedule.Result, f exploreFlags) error {
 	if f.json {
 		return printJSON(w, result)
+	}
+	if f.quiet {
+		_, err := fmt.Fprintln(w, result.Sentence())
+		return err
 	}
 	if err := reports.WriteExploration(w, result); err != nil {
 		return err

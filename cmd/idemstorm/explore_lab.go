@@ -11,6 +11,7 @@ import (
 	"github.com/idemstorm/idemstorm/harness/explore"
 	"github.com/idemstorm/idemstorm/harness/explore/lab"
 	"github.com/idemstorm/idemstorm/harness/schedule"
+	"github.com/idemstorm/idemstorm/harness/scratch"
 	"github.com/idemstorm/idemstorm/harness/subject"
 )
 
@@ -71,14 +72,15 @@ func openLab(ctx context.Context, o lab.Options) (l *lab.Lab, clean func() error
 	})
 }
 
-// inFolder starts a lab in a folder that clean removes. A lab that does not start leaves the folder, and the servers' logs in it.
+// inFolder starts a lab in a folder that clean removes. A lab that does not start leaves the folder, and the servers' logs in it; a program
+// that is killed does not.
 func inFolder[L explorable](ctx context.Context, start func(dir string) (L, error)) (l L, clean func() error, err error) {
-	dir, err := os.MkdirTemp("", "idemstorm-explore-")
+	folder, err := scratch.New("idemstorm-explore-")
 	if err != nil {
 		return l, nil, fmt.Errorf("make a folder for the servers' logs: %w", err)
 	}
-	if l, err = start(dir); err != nil {
-		return l, nil, fmt.Errorf("%w (logs: %s)", err, dir)
+	if l, err = start(folder.Path); err != nil {
+		return l, nil, errors.Join(fmt.Errorf("%w (logs: %s)", err, folder.Path), folder.Keep())
 	}
-	return l, func() error { return errors.Join(l.Close(ctx), os.RemoveAll(dir)) }, nil
+	return l, func() error { return errors.Join(l.Close(ctx), folder.Remove()) }, nil
 }

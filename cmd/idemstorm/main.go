@@ -21,15 +21,25 @@ func main() {
 
 // report prints an error as one line and returns the exit code that it stands for.
 func report(err error) int {
-	if err == nil {
-		return 0
+	if err != nil && !shown(err) {
+		fmt.Fprintln(os.Stderr, "idemstorm:", oneLine(err))
 	}
-	if !errors.Is(err, errShown) {
-		fmt.Fprintln(os.Stderr, "idemstorm:", strings.Join(strings.Fields(err.Error()), " "))
-	}
+	return exitCode(err)
+}
+
+// exitCode is the code that an error stands for.
+func exitCode(err error) int {
 	var exit *exitError
-	if errors.As(err, &exit) {
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &exit):
 		return exit.code
 	}
 	return exitUsage // cobra's own errors are about flags and arguments
 }
+
+// shown says that nothing is left to print of an error.
+func shown(err error) bool { return errors.Is(err, errShown) }
+
+func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }

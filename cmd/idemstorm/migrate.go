@@ -10,19 +10,27 @@ import (
 )
 
 func newMigrateCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "migrate", Short: "Bring the reference server's schema up or down"}
+	cmd := &cobra.Command{
+		Use: "migrate", Short: "Bring the reference server's schema up or down",
+		Long: `Migrate changes the tables of the reference server's database, by the numbered migrations that the program carries. Scenarios
+do this by themselves, in a database of their own.`,
+		Example: `  idemstorm migrate up --dsn postgres://localhost/orders
+  idemstorm migrate status --dsn postgres://localhost/orders`,
+	}
 	cmd.AddCommand(
-		newMigrateStep("up", "Apply every migration that is missing", migrations.Up),
-		newMigrateStep("down", "Undo every migration", migrations.Down),
+		newMigrateStep("up", "Apply every migration that is missing", "What is there stays; a second call changes nothing.", migrations.Up),
+		newMigrateStep("down", "Undo every migration", "The reference server's tables are dropped, with all that is in them.", migrations.Down),
 		newMigrateStatus(),
 	)
 	return cmd
 }
 
-func newMigrateStep(name, short string, step func(context.Context, string) (int, error)) *cobra.Command {
+func newMigrateStep(name, short, more string, step func(context.Context, string) (int, error)) *cobra.Command {
 	var dsn string
 	cmd := &cobra.Command{
 		Use: name, Short: short, Args: cobra.NoArgs,
+		Long:    short + ", and print how many they were. " + more,
+		Example: "  idemstorm migrate " + name + " --dsn postgres://localhost/orders",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			url, err := databaseURL(dsn)
 			if err != nil {
@@ -47,6 +55,8 @@ func newMigrateStatus() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use: "status", Short: "Say which migrations the database has", Args: cobra.NoArgs,
+		Long:    "Status lists the migrations that the program carries, and says of each whether the database has it. It changes nothing.",
+		Example: "  idemstorm migrate status --dsn postgres://localhost/orders",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			url, err := databaseURL(dsn)
 			if err != nil {

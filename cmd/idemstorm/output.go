@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -24,6 +23,7 @@ type output struct {
 	terminal reports.Terminal
 	dir      string
 	show     *progress.Progress
+	events   *eventLines // nil without --json
 }
 
 // newOutput chooses the folder. Progress goes to stderr, results to stdout.
@@ -32,17 +32,35 @@ func newOutput(stdout io.Writer, f runFlags) *output {
 	if out.dir == "" {
 		out.dir = filepath.Join("runs", time.Now().Format("20060102-150405"))
 	}
-	out.show = progress.New(os.Stderr, progress.Options{
-		Terminal: term.IsTerminal(int(os.Stderr.Fd())), Quiet: f.quiet || f.json,
-	})
+	if f.json {
+		out.events = &eventLines{w: stdout}
+		return out
+	}
+	out.show = newProgress(f.quiet)
 	return out
 }
 
 // terminal is what results are shown on.
 func terminal() reports.Terminal { return reports.DetectTerminal(os.Stdout, os.Getenv) }
 
+// newProgress shows on stderr how far a command is: bars on a terminal that can redraw, plain lines elsewhere.
+func newProgress(quiet bool) *progress.Progress {
+	redraws := term.IsTerminal(int(os.Stderr.Fd())) && os.Getenv("TERM") != "dumb"
+	return progress.New(os.Stderr, progress.Options{Terminal: redraws, Quiet: quiet})
+}
+
+// besideProgress is where a command that shows progress writes lines to stdout.
+func besideProgress(show *progress.Progress, stdout io.Writer) io.Writer {
+	return show.Above(stdout, stdout == os.Stdout && term.IsTerminal(int(os.Stdout.Fd())))
+}
+
 // progress is what a run of that name reports to.
-func (o *output) progress(name string) harness.Progress { return named{o.show, name} }
+func (o *output) progress(name string) harness.Progress {
+	if o.events != nil {
+		return progress.New(nil, progress.Options{Events: o.events.phase(name), Every: time.Second})
+	}
+	return named{o.show, name}
+}
 
 // named puts the scenario before the phase.
 type named struct {
@@ -55,11 +73,13 @@ func (n named) Phase(phase string, total int64) { n.Progress.Phase(n.scenario+":
 
 // scenario saves one run's reports and shows it.
 func (o *output) scenario(run verdict.Run) error {
-	if err := reports.Save(filepath.Join(o.dir, run.Scenario), run); err != nil {
+	dir := filepath.Join(o.dir, run.Scenario)
+	if err := reports.Save(dir, run); err != nil {
 		return err
 	}
-	if o.flags.json {
-		return json.NewEncoder(o.stdout).Encode(run)
+	if o.events != nil {
+		o.events.verdict(run, dir)
+		return o.events.err
 	}
 	if o.flags.quiet {
 		_, err := fmt.Fprintln(o.stdout, run.Verdict.Sentence())
@@ -80,6 +100,9 @@ func (o *output) finish(runs []verdict.Run) error {
 	err := reports.SaveIndex(o.dir, entries)
 	if o.flags.junit != "" {
 		err = errors.Join(err, reports.SaveJUnit(o.flags.junit, runs...))
+	}
+	if o.flags.metrics != "" {
+		err = errors.Join(err, reports.SaveMetrics(o.flags.metrics, runs...))
 	}
 	if !o.flags.json && !o.flags.quiet {
 		fmt.Fprintf(o.stdout, "\nReports: %s\n", filepath.Join(o.dir, reports.IndexFile))

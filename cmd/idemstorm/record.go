@@ -54,7 +54,7 @@ would find it. It takes a while; with --journal what was measured is kept, and t
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the first run; each further run takes the next")
 	flags.IntVar(&f.runs, "runs", 20, "runs of each variant, with different seeds")
 	flags.IntVar(&f.parallel, "parallel", 2, "variants at one time")
-	flags.StringVar(&journal, "journal", "", "file that keeps each measurement, to go on from after an interruption")
+	flags.StringVar(&journal, "journal", "", "file that keeps each measurement, to go on from after an interruption (default: nothing is kept)")
 	return cmd
 }
 

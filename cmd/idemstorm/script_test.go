@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -21,8 +22,13 @@ func TestCommandLine(t *testing.T) {
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("NO_COLOR", "1")
 			e.Setenv("COLUMNS", "100")
+			service, err := filepath.Abs("testdata/node")
+			if err != nil {
+				return err
+			}
+			e.Setenv("SERVICE", service)
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "fits": fits, "fits-run": fitsRun, "postgres": postgres, "await": awaitFile, "fetch": fetch, "dashboard": dashboard},
 	})
 }

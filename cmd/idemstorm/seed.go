@@ -18,6 +18,9 @@ func newSeedCommand() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use: "seed", Short: "Fill a freshly migrated database with users, sessions and positions", Args: cobra.NoArgs,
+		Long: `Seed fills the reference server's database and prints the users with their session tokens as JSON. A database that holds users
+already is left alone.`,
+		Example: `  idemstorm seed --users 100 --dsn postgres://localhost/orders > users.json`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			url, err := databaseURL(dsn)
 			if err != nil {

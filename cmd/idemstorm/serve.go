@@ -36,21 +36,23 @@ func newServeCommand() *cobra.Command {
 Environment: DATABASE_URL, IDEMPOTENCY_DATABASE_URL (default: the same), FLAG_IDEMPOTENCY_MIDDLEWARE (default true),
 MBT_NEW_ORDERS_DISABLED (default false), ADMIN_TOKEN (opens /admin/flags and /admin/clock), PAYMENT_PROVIDER_URL,
 IDEMSTORM_REDIS_ADDR (host:port, where a strategy or a variant needs it).`,
+		Example: `  idemstorm serve --dsn postgres://localhost/orders
+  idemstorm serve --addr 127.0.0.1:0 --addr-file addr --variant no-fence`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return serve(cmd.Context(), f, cfg) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.addr, "addr", "127.0.0.1:8080", "address to listen on; port 0 for any")
-	flags.StringVar(&f.addrFile, "addr-file", "", "write the bound address to this file once ready")
-	flags.StringVar(&f.variant, "variant", "", "run this broken variant")
-	flags.StringVar(&f.strategy, "strategy", "", "decide by this claim strategy: "+strategyNames())
+	flags.StringVar(&f.addrFile, "addr-file", "", "write the bound address to this file once ready (default: no file)")
+	flags.StringVar(&f.variant, "variant", "", "run this broken variant (default: the reference)")
+	flags.StringVar(&f.strategy, "strategy", "", "decide by this claim strategy (default the first): "+strategyNames())
 	flags.StringVar(&f.logLevel, "log-level", "info", "debug, info, warn or error")
-	flags.StringToStringVar(&f.ttl, "ttl", nil, `life of an endpoint's records, e.g. "POST /api/trading/orders=1h"`)
+	flags.StringToStringVar(&f.ttl, "ttl", nil, `life of an endpoint's records, e.g. "POST /api/trading/orders=1h" (default: the contract's)`)
 	dsnFlag(cmd, &cfg.DatabaseURL)
 	flags.DurationVar(&cfg.StaleAfter, "stale-after", 30*time.Second, "age at which a claim counts as abandoned")
 	flags.DurationVar(&cfg.RequestDeadline, "request-deadline", 2*time.Second, "longest wait of a request for the database")
-	flags.DurationVar(&cfg.HandlerDelay, "handler-delay", 0, "time that a keyed route's handler takes before its transaction")
-	flags.DurationVar(&cfg.ClockOffset, "clock-offset", 0, "make this server's own clock wrong by so much, for tests")
-	flags.DurationVar(&cfg.CleanupEvery, "cleanup-every", 0, "sweep expired records in this interval, besides nightly")
+	flags.DurationVar(&cfg.HandlerDelay, "handler-delay", 0, "time that a keyed route's handler takes before its transaction (default none)")
+	flags.DurationVar(&cfg.ClockOffset, "clock-offset", 0, "make this server's own clock wrong by so much, for tests (default: it is right)")
+	flags.DurationVar(&cfg.CleanupEvery, "cleanup-every", 0, "sweep expired records in this interval, besides nightly (default: nightly alone)")
 	flags.IntVar(&cfg.PoolSize, "pool-size", 12, "connections of the handlers at most")
 	flags.IntVar(&cfg.StorePoolSize, "store-pool-size", 6, "connections of the key store at most")
 	flags.StringVar(&cfg.Isolation, "isolation", "", "read committed, repeatable read or serializable (default: the database's)")

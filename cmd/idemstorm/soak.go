@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"time"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/idemstorm/idemstorm/harness"
 	"github.com/idemstorm/idemstorm/harness/verdict"
+	"github.com/idemstorm/idemstorm/reports/progress"
 	"github.com/idemstorm/idemstorm/scenarios"
 )
 
@@ -24,6 +26,8 @@ type soakFlags struct {
 	seed     uint64
 	suite    string
 	out      string
+
+	quiet, json bool
 }
 
 func newSoakCommand() *cobra.Command {
@@ -47,6 +51,8 @@ an alarm; the run directories of alarms are kept under --out.`,
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the first run; each further run takes the next")
 	flags.StringVar(&f.suite, "suite", "full", "the scenarios to run")
 	flags.StringVar(&f.out, "out", "runs/soak", "folder for the runs that raised an alarm")
+	flags.BoolVar(&f.quiet, "quiet", false, "show no progress, and print only alarms, and the sum")
+	flags.BoolVar(&f.json, "json", false, "print one JSON object a run, and one with the sum")
 	return cmd
 }
 
@@ -55,9 +61,12 @@ func soak(ctx context.Context, stdout io.Writer, f soakFlags) error {
 	if err != nil {
 		return exitWith(verdict.ExitUsage, err)
 	}
-	tally := &soakTally{w: stdout}
+	bar := newProgress(f.quiet || f.json)
+	tally := &soakTally{w: besideProgress(bar, stdout), flags: f, bar: bar}
 	rights := rightServers(suite)
 	err = withTrials(ctx, trialsIn{dir: f.out, parallel: f.parallel}, func(hold harness.Trials, lab *harness.Lab) error {
+		bar.Phase("soak", int64(f.runs))
+		defer bar.Done()
 		for end, n := time.Now().Add(f.length), 0; time.Now().Before(end) && (f.runs == 0 || n < f.runs) && ctx.Err() == nil; {
 			var round []harness.Trial
 			for range f.parallel {
@@ -72,6 +81,7 @@ func soak(ctx context.Context, stdout io.Writer, f soakFlags) error {
 		}
 		return nil
 	})
+	tally.w = stdout
 	return tally.finish(err)
 }
 
@@ -106,12 +116,15 @@ func rightServers(suite []scenarios.Scenario) []harness.Trial {
 // soakTally counts runs and alarms.
 type soakTally struct {
 	w                          io.Writer
+	flags                      soakFlags
+	bar                        *progress.Progress
 	runs, alarms, inconclusive int
 	operations                 int64
 }
 
 func (t *soakTally) add(d harness.Trialled) error {
 	t.runs++
+	t.bar.Add(1)
 	t.operations += d.Run.Counts.Operations
 	word := "held"
 	switch d.Run.Verdict.Exit() {
@@ -122,19 +135,42 @@ func (t *soakTally) add(d harness.Trialled) error {
 		t.inconclusive++
 		word = fmt.Sprintf("inconclusive %v", d.Run.Verdict.Doubts)
 	}
+	if t.flags.json {
+		return t.line(d)
+	}
+	if t.flags.quiet && d.Run.Verdict.Exit() != verdict.ExitViolated {
+		return nil
+	}
 	s := d.Scenario.Subject
-	_, err := fmt.Fprintf(t.w, "%5d  %-20s %d replica(s)  %-16s seed %-6d %s\n", t.runs, d.Scenario.Name, s.Replicas, cmp.Or(s.Strategy, s.Isolation), d.Seed, word)
+	_, err := fmt.Fprintf(t.w, "%5d  %-18s %d replica(s)  %-15s seed %-6d %s\n", t.runs, d.Scenario.Name, s.Replicas, cmp.Or(s.Strategy, s.Isolation), d.Seed, word)
 	return err
+}
+
+// line is a run for other programs.
+func (t *soakTally) line(d harness.Trialled) error {
+	s := d.Scenario.Subject
+	return json.NewEncoder(t.w).Encode(map[string]any{
+		"run": t.runs, "scenario": d.Scenario.Name, "seed": d.Seed, "replicas": s.Replicas, "isolation": s.Isolation, "strategy": s.Strategy,
+		"operations": d.Run.Counts.Operations, "exit": d.Run.Verdict.Exit(), "violated": d.Violated, "doubts": d.Run.Verdict.Doubts,
+	})
 }
 
 // finish prints the bound: no alarm in n runs means fewer than 3/n with 95 % confidence. err is what ended the runs early, if anything
 // did; after an alarm it is still said, but the alarm decides the exit code.
 func (t *soakTally) finish(err error) error {
+	if t.flags.json {
+		sum := map[string]any{"runs": t.runs, "operations": t.operations, "alarms": t.alarms, "inconclusive": t.inconclusive}
+		return cmp.Or(json.NewEncoder(t.w).Encode(sum), t.judged(err))
+	}
 	bound := "–"
 	if t.runs > 0 && t.alarms == 0 {
 		bound = fmt.Sprintf("below %.2g a run, with 95 %% confidence", 3/float64(t.runs))
 	}
 	fmt.Fprintf(t.w, "\n%d runs, %d operations, %d alarms, %d inconclusive; rate of false alarms: %s\n", t.runs, t.operations, t.alarms, t.inconclusive, bound)
+	return t.judged(err)
+}
+
+func (t *soakTally) judged(err error) error {
 	if t.alarms > 0 {
 		return exitWith(verdict.ExitViolated, cmp.Or(err, errShown))
 	}

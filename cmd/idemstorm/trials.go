@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/idemstorm/idemstorm/harness"
+	"github.com/idemstorm/idemstorm/harness/scratch"
 	"github.com/idemstorm/idemstorm/harness/verdict"
 )
 
@@ -27,10 +28,12 @@ func withTrials(ctx context.Context, in trialsIn, use func(harness.Trials, *harn
 		return fmt.Errorf("find this program's own file: %w", err)
 	}
 	if in.dir == "" {
-		if in.dir, err = os.MkdirTemp("", "idemstorm-zoo-"); err != nil {
+		folder, err := scratch.New("idemstorm-zoo-")
+		if err != nil {
 			return fmt.Errorf("make a folder for the runs: %w", err)
 		}
-		defer func() { err = errors.Join(err, os.RemoveAll(in.dir)) }()
+		defer func() { _ = folder.Remove() }() // what is left of it is the temporary folder's keeper's
+		in.dir = folder.Path
 	}
 	lab, err := harness.OpenLab(ctx, in.lab)
 	if err != nil {

@@ -9,13 +9,13 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/idemstorm/idemstorm/harness"
 	"github.com/idemstorm/idemstorm/harness/verdict"
+	"github.com/idemstorm/idemstorm/reports"
 	"github.com/idemstorm/idemstorm/scenarios"
 	"github.com/idemstorm/idemstorm/target/zoo"
 )
@@ -24,6 +24,11 @@ func newZooCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "zoo",
 		Short: "Broken variants of the bundled server: list them, and show that each is caught",
+		Long: `The zoo holds broken variants of the bundled server, each with one part replaced by a mistake that people make. That each is caught, every
+time, is what a clean verdict rests on.`,
+		Example: `  idemstorm zoo list
+  idemstorm zoo run --runs 20
+  idemstorm zoo explore`,
 	}
 	cmd.AddCommand(newZooListCommand(), newZooRunCommand(), newZooExploreCommand(), newZooRecordCommand())
 	return cmd
@@ -34,16 +39,20 @@ func newZooListCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the variants: what each breaks, what must catch it, and how people come to write it",
-		Args:  cobra.NoArgs,
+		Long: `List prints each variant with the invariant that it breaks, the scenario that must catch it, and how people come to write it. With --json also its
+class, a public example and the command by which the explorer finds it.`,
+		Example: `  idemstorm zoo list
+  idemstorm zoo list --json`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if asJSON {
 				return listVariantsJSON(cmd.OutOrStdout())
 			}
-			table := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+			var entries []reports.Listed
 			for _, v := range zoo.All {
-				fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", v.Name, v.Invariant, v.Scenario, v.Story)
+				entries = append(entries, reports.Listed{Cells: []string{v.Name, v.Invariant, v.Scenario}, Text: v.Story})
 			}
-			return table.Flush()
+			return reports.WriteListing(cmd.OutOrStdout(), terminal(), entries)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a variant")
@@ -69,6 +78,7 @@ type zooFlags struct {
 	seed           uint64
 	runs, parallel int
 	all, json      bool
+	quiet          bool
 	dsn, pgBin     string
 	out            string
 }
@@ -93,9 +103,10 @@ how long. The exit code is 0 when every variant was convicted of the invariant i
 	flags.IntVar(&f.parallel, "parallel", runtime.NumCPU(), "variants at one time")
 	flags.BoolVar(&f.all, "all", false, "run every variant against every scenario, and show the matrix")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object a run")
-	flags.StringVar(&f.dsn, "dsn", "", "use this PostgreSQL server instead of a throwaway one")
-	flags.StringVar(&f.pgBin, "pg-bin", "", "folder of PostgreSQL's server programs")
-	flags.StringVar(&f.out, "out", "", "keep the run directories of variants that escaped here")
+	flags.BoolVar(&f.quiet, "quiet", false, "show no progress, and print only the runs that escaped, and the sum")
+	flags.StringVar(&f.dsn, "dsn", "", "use this PostgreSQL server (default: a throwaway one)")
+	flags.StringVar(&f.pgBin, "pg-bin", "", "folder of PostgreSQL's server programs (default: they are looked for)")
+	flags.StringVar(&f.out, "out", "", "keep the run directories of variants that escaped here (default: none are kept)")
 	return cmd
 }
 
@@ -104,11 +115,18 @@ func runZoo(ctx context.Context, stdout io.Writer, f zooFlags, names []string) e
 	if err != nil {
 		return exitWith(verdict.ExitUsage, err)
 	}
-	show := newZooTable(stdout, f)
+	bar := newProgress(f.quiet || f.json)
+	show := newZooTable(besideProgress(bar, stdout), f)
 	in := trialsIn{dir: f.out, parallel: f.parallel, lab: harness.LabOptions{DSN: f.dsn, BinDir: f.pgBin}}
 	err = withTrials(ctx, in, func(hold harness.Trials, lab *harness.Lab) error {
-		return hold.Hold(ctx, lab, trials, show.add)
+		bar.Phase("zoo", int64(len(trials)))
+		defer bar.Done()
+		return hold.Hold(ctx, lab, trials, func(t harness.Trialled) error {
+			bar.Add(1)
+			return show.add(t)
+		})
 	})
+	show.w = stdout
 	if err = errors.Join(err, show.finish()); err != nil {
 		return err
 	}
@@ -185,9 +203,20 @@ func (z *zooTable) add(t harness.Trialled) error {
 			"first_ns": t.FirstNS, "first_operations": t.FirstOps, "took_ns": t.Took, "tries": t.Tries, "doubts": t.Run.Verdict.Doubts,
 		})
 	}
-	_, err := fmt.Fprintf(z.w, "%s %-28s %-20s %-20s %6d ops %8s  seed %d%s\n",
-		mark(t.Right, own), t.Variant, t.Scenario.Name, t.Invariant, t.FirstOps, detection(t).Round(time.Millisecond), t.Seed, others(t))
+	if z.flags.quiet && (t.Right || !own) {
+		return nil
+	}
+	_, err := fmt.Fprintf(z.w, "%s %-27s %-18s %-17s %5d ops %7s seed %d%s\n",
+		mark(t.Right, own), t.Variant, t.Scenario.Name, t.Invariant, t.FirstOps, brief(detection(t)), t.Seed, others(t))
 	return err
+}
+
+// brief is a time in at most seven characters, for a table that fits 100 columns.
+func brief(d time.Duration) string {
+	if d < time.Second {
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	}
+	return fmt.Sprintf("%.1f s", d.Seconds())
 }
 
 // detection is how long the violation took to be there: until the end of the traffic when only rows tell.
@@ -217,13 +246,13 @@ func mark(right, own bool) string {
 func others(t harness.Trialled) string {
 	text := ""
 	if rest := slices.DeleteFunc(slices.Clone(t.Violated), func(id string) bool { return id == t.Invariant }); len(rest) > 0 {
-		text = "  also " + strings.Join(rest, ", ")
+		text = "\n          also " + strings.Join(rest, ", ")
 	}
 	if t.Tries > 1 {
-		text += fmt.Sprintf("  (run %d: the ones before could not be trusted)", t.Tries)
+		text += fmt.Sprintf("\n          run %d: the ones before could not be trusted", t.Tries)
 	}
 	if doubts := t.Run.Verdict.Doubts; len(doubts) > 0 && !t.Right {
-		text += "  " + strings.Join(doubts, "; ")
+		text += "\n          " + strings.Join(doubts, "; ")
 	}
 	return text
 }

@@ -26,7 +26,7 @@ import (
 type zooExploreFlags struct {
 	runs, parallel int
 	checkReduction bool
-	json           bool
+	json, quiet    bool
 	exe, pgBin     string
 }
 
@@ -55,7 +55,8 @@ Exit codes: 0 every variant was convicted, by the same counterexample in every r
 	flags.IntVar(&f.parallel, "parallel", runtime.NumCPU(), "variants at one time")
 	flags.BoolVar(&f.checkReduction, "check-reduction", false, "explore to the end instead, with and without leaving out orders, and compare what came of it")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object a variant")
-	flags.StringVar(&f.pgBin, "pg-bin", "", "folder of PostgreSQL's server programs")
+	flags.BoolVar(&f.quiet, "quiet", false, "show no progress, and print only the variants that did not come out as they should")
+	flags.StringVar(&f.pgBin, "pg-bin", "", "folder of PostgreSQL's server programs (default: they are looked for)")
 	return cmd
 }
 
@@ -71,9 +72,15 @@ func runZooExplore(ctx context.Context, w io.Writer, f zooExploreFlags, names []
 	if f.checkReduction {
 		variants, held = reducible(variants), f.compare
 	}
-	wrong, err := f.hold(ctx, w, variants, held)
+	bar := newProgress(f.quiet || f.json)
+	bar.Phase("zoo", int64(len(variants)))
+	wrong, err := f.hold(ctx, besideProgress(bar, w), variants, func(ctx context.Context, v zoo.Variant) (explored, error) {
+		defer bar.Add(1)
+		return held(ctx, v)
+	})
+	bar.Done()
 	if err != nil {
-		return unreachable(err)
+		return exitWith(exitUnreachable, err)
 	}
 	if wrong > 0 {
 		return exitWith(verdict.ExitViolated, errShown)
@@ -135,6 +142,9 @@ func (f zooExploreFlags) print(w io.Writer, r explored) error {
 	if f.json {
 		return json.NewEncoder(w).Encode(r)
 	}
+	if f.quiet && r.right() {
+		return nil
+	}
 	_, err := fmt.Fprintln(w, r.line())
 	return err
 }
@@ -186,9 +196,12 @@ func (c convicted) line() string {
 	case c.Same < c.Runs:
 		mark = "✗ DIFFERS"
 	}
-	text := fmt.Sprintf("%s %-28s %-20s %-46s first %3d %8s", mark, c.Variant, c.Invariant, c.How, c.First, c.Median.Round(time.Millisecond))
+	text := fmt.Sprintf("%s %-28s %-20s %s %d, %s", mark, c.Variant, c.Invariant, c.unit(), c.First, brief(c.Median))
 	if c.Runs > 1 {
-		text += fmt.Sprintf("  %d of %d caught, %d the same, longest %s", c.Caught, c.Runs, c.Same, c.Longest.Round(time.Millisecond))
+		text += fmt.Sprintf("; %d of %d caught, %d the same, longest %s", c.Caught, c.Runs, c.Same, brief(c.Longest))
+	}
+	if c.How != "" {
+		text += "\n          " + c.How
 	}
 	for _, why := range c.Open {
 		text += "\n          left open: " + firstLine(why)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Keeps the key store out for a minute, first refused, then hanging, at 500 requests a second on a money route. Prints how the server's memory
-# and goroutines went, how late its slowest 503 was, and how soon it served again. Exit code 1 when a bound is missed.
+# Keeps the key store out for a minute, first refused, then hanging, at 500 requests a second on a money route. Prints every five seconds how the
+# server's memory and goroutines went, how late its slowest 503 was, and how soon it served again. Exit code 1 when a bound is missed.
 #
 #   docs/bench/outage.sh [-length 60s] [-rate 500] [kind of fault, default path-refuse and path-hang …]
 set -eu

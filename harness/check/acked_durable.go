@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/idemstorm/idemstorm/harness/contract"
 	"github.com/idemstorm/idemstorm/harness/verdict"
@@ -17,6 +18,9 @@ var ackedDurable = Invariant{
 		s.doubt = ix.nothingLost()
 		for _, sc := range ix.lives {
 			if sc.route == nil || sc.any(contract.AnswerFresh, contract.AnswerReplay, contract.AnswerDone) == nil {
+				continue
+			}
+			if sc.key == "" && ix.contract.Foreign { // its rows name no key
 				continue
 			}
 			if sc.route.Evidence.Orders > 0 && ix.set.Orders != nil {
@@ -73,7 +77,22 @@ func (s *scope) unbacked(list []execution, seen string) (v violation) {
 	acked := s.any(contract.AnswerFresh, contract.AnswerReplay, contract.AnswerDone)
 	v = s.violation(fmt.Sprintf("%s was acknowledged with %d, and behind it there is this: %s.", s, acked.status, seen), acked)
 	v.Rows = shownRows(list)
-	v.Expected = fmt.Sprintf("exactly 1 execution (%d order rows, charge: %t)", s.route.Evidence.Orders, s.route.Evidence.Charge)
+	v.Expected = "exactly 1 execution: " + left(s.route.Evidence)
 	v.Seen = seen
 	return v
+}
+
+// left says what one execution leaves behind.
+func left(e contract.Evidence) string {
+	var parts []string
+	switch {
+	case e.Orders == 1:
+		parts = append(parts, "1 order row")
+	case e.Orders > 1:
+		parts = append(parts, fmt.Sprintf("%d order rows", e.Orders))
+	}
+	if e.Charge {
+		parts = append(parts, "1 charge at the provider")
+	}
+	return strings.Join(append(parts, "1 audit row"), ", ")
 }

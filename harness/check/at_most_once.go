@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/idemstorm/idemstorm/harness/evidence"
-	"github.com/idemstorm/idemstorm/harness/history"
 )
 
 var atMostOnce = Invariant{
@@ -57,7 +56,7 @@ func (s *scope) executedTwice(list []execution) (v violation) {
 
 func chargeExecutions(charges []*evidence.Charge) (list []execution) {
 	for _, c := range charges {
-		list = append(list, execution{op: c.Operation, rows: []history.Row{chargeRow(c)}})
+		list = append(list, execution{op: c.Operation, rows: []source{{charge: c}}})
 	}
 	return list
 }

@@ -17,13 +17,15 @@ import (
 	"github.com/idemstorm/idemstorm/harness/verdict"
 )
 
-// Input is everything that a verdict follows from. Events may be ranged over more than once.
+// Input is everything that a verdict follows from. Operations and Events may be ranged over more than once; nothing of what they yield is kept
+// beyond its turn, but for strings.
 type Input struct {
 	Scenario   string
 	Contract   contract.Contract
 	Operations iter.Seq2[history.Operation, error]
 	Events     iter.Seq2[history.Event, error]
 	Evidence   evidence.Set
+	Missing    string   // why there is no evidence at all; "" where there is
 	Claimed    []string // ids of the invariants that the scenario claims to exercise
 	Limits     Limits
 }
@@ -52,13 +54,35 @@ func orElse[T comparable](value *T, byDefault T) {
 	}
 }
 
+// claims says whether an invariant is claimed. Of somebody else's server a scenario cannot claim what the contract does not state.
+func (in Input) claims(id string) bool {
+	_, unstated := in.Contract.Unstated[id]
+	return slices.Contains(in.Claimed, id) && !(in.Contract.Foreign && unstated)
+}
+
+// foreign judges what is judged of somebody else's server alone: each situation that the scenario brings about, and whether several sources
+// of evidence agree.
+func (in Input) foreign(ix *index) (list []verdict.Finding) {
+	if !in.Contract.Foreign {
+		return nil
+	}
+	for _, inv := range foreignInvariants {
+		f := inv.find(ix, in.claims(inv.ID))
+		if f.Looked > 0 || slices.Contains(in.Claimed, inv.ID) {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
 // Judge gives the verdict of one run: every invariant of Invariants, in that order. Latency gates are not its business.
 func Judge(in Input) verdict.Verdict {
 	ix := newIndex(in)
-	v := verdict.Verdict{Scenario: in.Scenario, Doubts: ix.doubts, Interrupted: ix.interrupted}
+	v := verdict.Verdict{Scenario: in.Scenario, Doubts: ix.doubts, Interrupted: ix.interrupted, Partial: ix.partial != ""}
 	for _, inv := range Invariants {
-		v.Findings = append(v.Findings, inv.find(ix, slices.Contains(in.Claimed, inv.ID)))
+		v.Findings = append(v.Findings, inv.find(ix, in.claims(inv.ID)))
 	}
+	v.Findings = append(v.Findings, in.foreign(ix)...)
 	for _, id := range in.Claimed {
 		if !Known(id) {
 			v.Doubts = append(v.Doubts, fmt.Sprintf("the scenario claims %q, which no check judges", id))

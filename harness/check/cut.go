@@ -18,7 +18,7 @@ func (s *scope) judgeCut(sh *sheet) {
 	}
 	rows := s.traces()
 	for _, e := range slices.Concat(s.auditExecutions(), chargeExecutions(s.charges)) {
-		rows = append(rows, e.rows...)
+		rows = append(rows, e.shown()...)
 	}
 	answered := s.recordShown()
 	if len(rows) == 0 && answered == nil {
@@ -45,6 +45,6 @@ func (s *scope) recordShown() *attempt {
 
 // addCut keeps what was sent of a request in part. It takes no part in the key's life.
 func (op *operation) addCut(e *history.Attempt) {
-	a := attempt{op: op, n: e.N, sent: e.SentNS, done: e.DoneNS, out: e.Outcome, settle: e.Settle, bytes: e.BytesSent}
+	a := attempt{op: op, n: int32(e.N), sent: e.SentNS, done: e.DoneNS, out: cutShort, settle: e.Settle, bytes: int32(e.BytesSent)}
 	op.scope.cut = append(op.scope.cut, a)
 }

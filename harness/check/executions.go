@@ -10,10 +10,40 @@ import (
 
 // execution is one committed run of a business action, as rows show it.
 type execution struct {
-	op   int64 // 0 when the rows do not say
+	op   int64  // 0 when the rows do not say
+	id   string // its identity; "" when the rows have none
 	at   string
 	legs int
-	rows []history.Row
+	rows []source
+}
+
+// source is a row of the evidence that shows an execution: one of the three. Few executions are ever shown, so few rows are written out.
+type source struct {
+	order  *evidence.Order
+	audit  *evidence.Audit
+	charge *evidence.Charge
+}
+
+func (s source) row() history.Row {
+	switch {
+	case s.order != nil:
+		return orderRow(s.order)
+	case s.audit != nil:
+		return auditRow(s.audit)
+	}
+	return chargeRow(s.charge)
+}
+
+// shown are the rows behind an execution.
+func (e execution) shown() (rows []history.Row) {
+	for _, s := range e.rows {
+		rows = append(rows, s.row())
+	}
+	return rows
+}
+
+func orderExecution(o *evidence.Order) execution {
+	return execution{op: o.Operation, id: o.Execution, at: o.At}
 }
 
 // orderExecutions groups a scope's order rows into executions. Legs of one execution share its identity; the same leg twice under
@@ -27,6 +57,11 @@ func (s *scope) orderExecutions() []execution {
 }
 
 func groupOrders(orders []*evidence.Order, legs int) []execution {
+	if len(orders) == 1 { // as a rule
+		e := orderExecution(orders[0])
+		e.legs, e.rows = 1, []source{{order: orders[0]}}
+		return []execution{e}
+	}
 	type slot struct {
 		execution string
 		op        int64
@@ -50,10 +85,10 @@ func groupOrders(orders []*evidence.Order, legs int) []execution {
 		if !ok {
 			i = len(list)
 			seen[base] = i
-			list = append(list, execution{op: o.Operation, at: o.At})
+			list = append(list, orderExecution(o))
 		}
 		list[i].legs++
-		list[i].rows = append(list[i].rows, orderRow(o))
+		list[i].rows = append(list[i].rows, source{order: o})
 	}
 	return list
 }
@@ -61,20 +96,29 @@ func groupOrders(orders []*evidence.Order, legs int) []execution {
 // auditExecutions are a scope's business audit rows, of the actions that the route names, by execution. Two rows of one execution
 // count once here: order-audit-match counts rows.
 func (s *scope) auditExecutions() []execution {
-	seen := map[string]int{}
+	var seen map[string]int // of several rows
+	if len(s.audits) > 1 {
+		seen = map[string]int{}
+	}
 	var list []execution
 	for _, a := range s.audits {
 		if !s.business(a) {
 			continue
 		}
 		if i, ok := seen[a.Execution]; ok && a.Execution != "" {
-			list[i].rows = append(list[i].rows, auditRow(a))
+			list[i].rows = append(list[i].rows, source{audit: a})
 			continue
 		}
-		seen[a.Execution] = len(list)
-		list = append(list, execution{op: a.Operation, at: a.At, rows: []history.Row{auditRow(a)}})
+		if seen != nil {
+			seen[a.Execution] = len(list)
+		}
+		list = append(list, auditExecution(a))
 	}
 	return list
+}
+
+func auditExecution(a *evidence.Audit) execution {
+	return execution{op: a.Operation, id: a.Execution, at: a.At, rows: []source{{audit: a}}}
 }
 
 // business says whether an audit row stands for an execution of the route's action.

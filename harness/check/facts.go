@@ -2,6 +2,7 @@ package check
 
 import (
 	"math"
+	"slices"
 
 	"github.com/idemstorm/idemstorm/harness/contract"
 	"github.com/idemstorm/idemstorm/harness/evidence"
@@ -17,34 +18,58 @@ type operation struct {
 	scope     *scope
 	request   uint64 // equal within a scope: the same request, whatever its spelling
 	spelling  string
-	keys      []string // header lines of a malformed key only
-	malformed bool
+	once      bool  // it shows how a situation is treated, and is asked once
 	firstSent int64 // forever while it has no attempt
+	place     int32 // among the scope's operations
+	malformed bool
 }
 
-// attempt is what the invariants need of a sent request. Times are nanoseconds since the run's zero; [sent, done] is closed.
+// attempt is what the invariants need of a sent request. Times are nanoseconds since the run's zero; [sent, done] is closed. A long run has
+// millions: its size is most of what a check holds in memory.
 type attempt struct {
 	op      *operation
-	n       int
-	replica int
-	status  int
 	sent    int64
 	whole   int64 // when the last byte was sent: before that the server has no request
 	done    int64
 	answer  contract.Answer
-	out     history.Outcome
-	body    uint64 // see bodyHash; only of 2xx answers
+	body    uint64 // see bodyHash; only of 2xx answers, and of operations that are asked once
+	code    string // of operations that are asked once: the JSON member "error"
+	bytes   int32  // of a cut request: how much was sent
+	n       int32
+	replica int32
+	status  int32
+	out     outcome
+	marked  bool // as a replay
 	settle  bool
 	safe    bool // it was answered before the time of a stated loss
 	proven  bool // it was answered in the time of a stated loss, and what it did is there
 	void    bool // it was answered in the time of a stated loss: what it did may be gone
-	bytes   int  // of a cut request: how much was sent
 }
 
-func (a *attempt) ref() history.Ref { return history.Ref{Op: a.op.id, N: a.n} }
+// outcome is a history.Outcome in one byte: its place in outcomes.
+type outcome uint8
+
+const (
+	returned outcome = iota
+	lost
+	unsent
+	cutShort
+)
+
+var outcomes = [...]history.Outcome{returned: history.Returned, lost: history.Lost, unsent: history.Unsent, cutShort: history.Cut}
+
+// outcomeOf takes what it does not know for lost: nobody knows what came of it.
+func outcomeOf(o history.Outcome) outcome {
+	if i := slices.Index(outcomes[:], o); i >= 0 {
+		return outcome(i)
+	}
+	return lost
+}
+
+func (a *attempt) ref() history.Ref { return history.Ref{Op: a.op.id, N: int(a.n)} }
 
 // returned says whether the client saw an answer.
-func (a *attempt) returned() bool { return a.out == history.Returned }
+func (a *attempt) returned() bool { return a.out == returned }
 
 // acked says whether the client was told that the action is done.
 func (a *attempt) acked() bool {
@@ -54,7 +79,7 @@ func (a *attempt) acked() bool {
 // open says whether the attempt may take effect after its end: the client does not know what the server still does.
 func (a *attempt) open() bool {
 	switch {
-	case a.out == history.Lost, a.answer == contract.AnswerFailed, a.answer == contract.AnswerStoreDown:
+	case a.out == lost, a.answer == contract.AnswerFailed, a.answer == contract.AnswerStoreDown:
 		return true
 	}
 	return a.returned() && a.answer == contract.AnswerUnknown
@@ -72,9 +97,11 @@ type name struct {
 type scope struct {
 	name
 	route     *contract.Route // nil for an endpoint that the contract does not know
+	spelled   []string        // header lines of a malformed key only
 	ops       []*operation
 	attempts  []attempt // by time of sending; unsent and cut ones are left out
 	cut       []attempt // requests that were sent in part: no part of the key's life
+	planned   int       // how many operations the plan has of it
 	unsent    int
 	orders    []*evidence.Order
 	audits    []*evidence.Audit // business rows

@@ -94,8 +94,8 @@ func (ix *index) judgeExecutedInside(sc *scope, s *sheet) {
 			continue
 		}
 		v := sc.violation(fmt.Sprintf("%s was executed (%s) by operation %d, which was only ever sent while the key store was out.",
-			sc, listIDs(e.rows), op.id), sc.attemptsOf([]execution{e})...)
-		v.Rows, v.Expected, v.Seen = e.rows, "nothing executed", "1 execution"
+			sc, listIDs(e.shown()), op.id), sc.attemptsOf([]execution{e})...)
+		v.Rows, v.Expected, v.Seen = e.shown(), "nothing executed", "1 execution"
 		s.violateIn(sc.faults, v)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/idemstorm/idemstorm/harness/latency"
 	"github.com/idemstorm/idemstorm/harness/verdict"
 )
 
@@ -44,6 +45,7 @@ func (t *totals) windowRow(w *window, all windows) verdict.Window {
 		row.UntilNS = w.healed
 	}
 	struck, shared := map[int32]bool{}, map[int32]bool{}
+	var took []int64
 	for i := range t.marks {
 		m := &t.marks[i]
 		if !m.in(w) {
@@ -51,6 +53,9 @@ func (t *totals) windowRow(w *window, all windows) verdict.Window {
 		}
 		row.Attempts++
 		countAnswer(&row.Answers, m)
+		if m.status != 0 {
+			took = append(took, m.took)
+		}
 		if m.key >= 0 {
 			struck[m.key] = true
 		}
@@ -62,6 +67,7 @@ func (t *totals) windowRow(w *window, all windows) verdict.Window {
 		}
 	}
 	row.Keys, row.Shared = int64(len(struck)), int64(len(shared))
+	row.P50, row.P99, row.Max = latency.Exact(took)
 	t.unsettled(&row, w, struck)
 	return row
 }

@@ -17,7 +17,10 @@ type index struct {
 	contract contract.Contract
 	limits   Limits
 	set      *evidence.Set
-	ops      []operation    // by id
+	ops      []operation // by id
+	routes   routes
+	answers  classifier
+	fates    []fate         // see fatesOf
 	lives    []*scope       // the scopes, those divided that a stated loss explains; see divide
 	lost     []verdict.Lost // acknowledged orders that a stated loss explains
 	cut      cut
@@ -25,6 +28,7 @@ type index struct {
 	named    map[name]*scope
 	windows  windows
 	flags    []flag
+	stalls   []stall
 	erased   map[int64]int64 // when a user was erased
 	expired  map[name]int    // how often a final record came to the end of its life, as notes say
 	endNS    int64           // the last thing that happened
@@ -32,14 +36,16 @@ type index struct {
 	driven   int64           // end of the last attempt that was not sent to settle a key
 
 	partial     string // why the history is not whole
+	missing     string // why there is no evidence at all
 	interrupted bool
 	doubts      []string
 }
 
 func newIndex(in Input) *index {
 	ix := &index{
-		contract: in.Contract, limits: in.Limits.withDefaults(), set: &in.Evidence,
-		named: map[name]*scope{}, erased: map[int64]int64{}, expired: map[name]int{}, cut: cut{safe: -1, strike: -1},
+		contract: in.Contract, routes: routesOf(in.Contract), answers: classifier{contract: in.Contract}, limits: in.Limits.withDefaults(), set: &in.Evidence,
+		missing: in.Missing,
+		named:   map[name]*scope{}, erased: map[int64]int64{}, expired: map[name]int{}, cut: cut{safe: -1, strike: -1},
 	}
 	ix.addOperations(in)
 	ix.addEvents(in)
@@ -52,43 +58,64 @@ func newIndex(in Input) *index {
 }
 
 func (ix *index) addOperations(in Input) {
+	var ops pile[operation]
 	for o, err := range in.Operations {
 		if err != nil {
 			ix.damaged(fmt.Sprintf("the plan could not be read whole: %v", err))
 			break
 		}
 		op := operation{
-			id: o.ID, request: maphash.String(seed, o.Request), spelling: o.Spelling,
+			id: o.ID, request: maphash.String(seed, o.Request), spelling: o.Spelling, once: o.Once,
 			malformed: len(o.Keys) > 0 && o.Key == "", firstSent: forever,
 		}
+		op.scope = ix.scopeOf(&o)
 		if op.malformed {
-			op.keys = o.Keys
+			op.scope.spelled = slices.Clone(o.Keys)
 		}
-		op.scope = ix.scopeOf(o)
-		ix.ops = append(ix.ops, op)
+		op.scope.planned++
+		ops.add(op)
 	}
+	ix.ops = ops.flat()
 	if !slices.IsSortedFunc(ix.ops, byID) {
 		slices.SortFunc(ix.ops, byID)
 	}
-	for i := range ix.ops { // only now: the slice does not move any more
-		s := ix.ops[i].scope
-		s.ops = append(s.ops, &ix.ops[i])
+	ix.deal()
+}
+
+// deal gives each scope its operations, and room for their attempts, out of one piece for all.
+func (ix *index) deal() {
+	ops, room := make([]*operation, len(ix.ops)), make([]attempt, len(ix.ops)+len(ix.ops)/4)
+	for _, s := range ix.scopes {
+		n := s.planned
+		most := n + n/4 // some operations are asked for again
+		s.ops, s.attempts = ops[:0:n], room[:0:most]
+		ops, room = ops[n:], room[most:]
+	}
+	for i := range ix.ops { // only now: they do not move any more
+		op := &ix.ops[i]
+		op.place = int32(len(op.scope.ops))
+		op.scope.ops = append(op.scope.ops, op)
 	}
 }
 
 func byID(a, b operation) int { return compare(a.id, b.id) }
 
 // scopeOf finds or makes the scope of an operation. What has no key shares its scope with nothing.
-func (ix *index) scopeOf(o history.Operation) *scope {
-	n := name{key: o.Key, user: o.User, endpoint: o.Method + " " + o.Path}
-	route, known := ix.contract.Route(o.Route)
-	if known {
-		n.endpoint = route.Scope()
-	}
+func (ix *index) scopeOf(o *history.Operation) *scope {
+	n := name{key: o.Key, user: o.User, endpoint: ix.routes.endpoint(o)}
 	if o.Key == "" {
 		return ix.newScope(n)
 	}
+	n.user = ix.owner(n.user)
 	return ix.scopeNamed(n)
+}
+
+// owner is whose key it is: that of a user, or of everybody where users share keys.
+func (ix *index) owner(user int64) int64 {
+	if ix.contract.SharedKeys && user > 0 {
+		return 1
+	}
+	return user
 }
 
 func (ix *index) scopeNamed(n name) *scope {
@@ -101,12 +128,7 @@ func (ix *index) scopeNamed(n name) *scope {
 }
 
 func (ix *index) newScope(n name) *scope {
-	s := &scope{name: n}
-	for i := range ix.contract.Routes {
-		if ix.contract.Routes[i].Scope() == n.endpoint {
-			s.route = &ix.contract.Routes[i]
-		}
-	}
+	s := &scope{name: n, route: ix.routes.byScope[n.endpoint]}
 	ix.scopes = append(ix.scopes, s)
 	return s
 }
@@ -143,7 +165,10 @@ func (ix *index) addEvents(in Input) {
 		ix.damaged(fmt.Sprintf("%d attempts belong to no planned operation", unknown))
 	}
 	for _, s := range ix.scopes {
-		slices.SortStableFunc(s.attempts, func(a, b attempt) int { return compare(a.sent, b.sent) })
+		bySent := func(a, b attempt) int { return compare(a.sent, b.sent) }
+		if !slices.IsSortedFunc(s.attempts, bySent) {
+			slices.SortStableFunc(s.attempts, bySent)
+		}
 	}
 }
 
@@ -173,13 +198,17 @@ func (ix *index) addAttempt(e *history.Attempt) bool {
 		return true
 	}
 	a := attempt{
-		op: op, n: e.N, replica: e.Replica, status: e.Status, sent: e.SentNS, whole: max(e.SentNS, e.LastByteNS), done: e.DoneNS, out: e.Outcome, settle: e.Settle,
+		op: op, n: int32(e.N), replica: int32(e.Replica), status: int32(e.Status), sent: e.SentNS, whole: max(e.SentNS, e.LastByteNS), done: e.DoneNS, out: outcomeOf(e.Outcome), settle: e.Settle,
+		marked: e.Marked,
 	}
 	if a.returned() {
-		a.answer = ix.contract.Classify(e.Status, e.Marked, e.Body)
+		a.answer = ix.answers.of(e)
 	}
-	if a.acked() {
+	if a.acked() || op.once {
 		a.body = bodyHash(e.Body)
+	}
+	if op.once {
+		a.code = errorCode(e.Body)
 	}
 	op.scope.attempts = append(op.scope.attempts, a)
 	return true
@@ -223,7 +252,7 @@ func (ix *index) rowScope(key string, user int64, endpoint string, op int64) *sc
 		return o.scope
 	}
 	// A key that was stored as it was spelled is still that key: the plan has it in lower case.
-	n := name{key: strings.ToLower(key), user: user, endpoint: endpoint}
+	n := name{key: strings.ToLower(key), user: ix.owner(user), endpoint: endpoint}
 	if key == "" {
 		return ix.newScope(n)
 	}

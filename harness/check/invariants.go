@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/idemstorm/idemstorm/harness/evidence"
@@ -78,7 +79,7 @@ func (inv Invariant) find(ix *index, claimed bool) verdict.Finding {
 	}
 	for _, need := range inv.Needs {
 		if !need.Has(ix.set) {
-			f.Why = fmt.Sprintf("no %s named", need.Name)
+			f.Why = cmp.Or(ix.missing, fmt.Sprintf("no %s named", need.Name))
 			return f
 		}
 	}
@@ -89,6 +90,9 @@ func (inv Invariant) find(ix *index, claimed bool) verdict.Finding {
 	s := &sheet{}
 	inv.judge(ix, s)
 	s.conclude(&f, ix.partial)
+	if never := ix.contract.Claims.NeverArises(inv.ID); never != "" && s.looked == 0 && s.doubt == "" && ix.partial == "" {
+		f.Status, f.Why = verdict.NotJudged, never
+	}
 	if inv.ByFault {
 		f.Faults = s.tallies(ix.windows)
 	}

@@ -16,5 +16,10 @@ func Known(id string) bool {
 			return true
 		}
 	}
+	for _, inv := range foreignInvariants {
+		if inv.ID == id {
+			return true
+		}
+	}
 	return false
 }

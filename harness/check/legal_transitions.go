@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/idemstorm/idemstorm/harness/contract"
 	"github.com/idemstorm/idemstorm/harness/evidence"
@@ -34,9 +35,9 @@ var legalTransitions = Invariant{
 
 // life is one key's history as the state machine sees it: what the rules judge, and porcupine beside them.
 type life struct {
-	attempts   []attempt      // by time of sending
-	executions int            // by the rows; -1 when they are not known
-	executed   map[int64]bool // operations that the rows name; nil when they name none for certain
+	attempts   []attempt // by time of sending
+	executions int       // by the rows; -1 when they are not known
+	executed   []int64   // operations that the rows name; nil when they name none for certain
 	rows       []execution
 	staleAfter int64 // ns; 0 when it is not known
 	claims     contract.Claims
@@ -50,13 +51,13 @@ func (ix *index) lifeOf(sc *scope) life {
 		return l
 	}
 	l.rows, l.executions = list, len(list)
-	l.executed = map[int64]bool{}
+	l.executed = make([]int64, 0, len(list))
 	for _, e := range list {
 		if op := ix.operation(e.op); op == nil || !sc.owns(op) {
 			l.executed = nil
 			return l
 		}
-		l.executed[e.op] = true
+		l.executed = append(l.executed, e.op)
 	}
 	return l
 }
@@ -67,7 +68,7 @@ func (l *life) mayExecute(a *attempt) bool {
 	if !fresh && (!a.open() || a.answer == contract.AnswerStoreDown) {
 		return false
 	}
-	if l.executed == nil || l.executed[a.op.id] {
+	if l.executed == nil || slices.Contains(l.executed, a.op.id) {
 		return true
 	}
 	return fresh && len(l.executed) == 0 // acknowledged without a row: acked-durable's case

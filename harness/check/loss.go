@@ -7,7 +7,6 @@ import (
 
 	"github.com/idemstorm/idemstorm/harness/contract"
 	"github.com/idemstorm/idemstorm/harness/evidence"
-	"github.com/idemstorm/idemstorm/harness/history"
 )
 
 // Loss is a weakened durability that a scenario states: of what was acknowledged, the last before one fault struck may be gone
@@ -163,7 +162,7 @@ func (ix *index) after(s *scope) *scope {
 
 // unknown is the attempt as if its answer had never come.
 func (a attempt) unknown() attempt {
-	a.out, a.answer, a.status, a.body = history.Lost, contract.AnswerUnknown, 0, 0
+	a.out, a.answer, a.status, a.body = lost, contract.AnswerUnknown, 0, 0
 	return a
 }
 

@@ -37,14 +37,14 @@ var malformedRejected = Invariant{
 
 func (s *scope) judgeMalformed(records map[string]*evidence.Record, sh *sheet) {
 	op := s.ops[0]
-	sent := fmt.Sprintf("Operation %d of user %d on %s, with the malformed key %q,", op.id, s.user, s.endpoint, strings.Join(op.keys, `", "`))
+	sent := fmt.Sprintf("Operation %d of user %d on %s, with the malformed key %q,", op.id, s.user, s.endpoint, strings.Join(s.spelled, `", "`))
 	if rows := s.traces(); len(rows) > 0 {
 		v := s.violation(fmt.Sprintf("%s left %s.", sent, listIDs(rows)), &s.attempts[0])
 		v.Rows, v.Expected, v.Seen = rows, "nothing executed", listIDs(rows)
 		sh.violate(v)
 	}
-	for _, key := range op.keys {
-		if r := records[key]; r != nil && key != "" && len(op.keys) == 1 {
+	for _, key := range s.spelled {
+		if r := records[key]; r != nil && key != "" && len(s.spelled) == 1 {
 			v := s.violation(fmt.Sprintf("%s left record %s.", sent, r.ID), &s.attempts[0])
 			v.Rows, v.Expected, v.Seen = rowsOf(recordRow(r)), "no record", "1"
 			sh.violate(v)

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"slices"
 	"time"
 
 	"github.com/anishathalye/porcupine"
@@ -24,7 +25,7 @@ type recordState struct {
 	phase   phase
 	owner   int
 	request uint64
-	status  int
+	status  int32
 	body    uint64
 	known   bool // status and body are bound; the first replay of a lost execution binds them
 	decided uint32
@@ -82,7 +83,7 @@ func (l *life) moves() (list []porcupine.Operation) {
 				add(moveRetire, i, a.done)
 			}
 		}
-		if !witnessed && (l.executed == nil || l.executed[a.op.id]) {
+		if !witnessed && (l.executed == nil || slices.Contains(l.executed, a.op.id)) {
 			add(moveWitness, i, forever)
 			witnessed = true
 		}

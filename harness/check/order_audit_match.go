@@ -26,6 +26,10 @@ type audited struct {
 // judgeAudited pairs the rows of one scope by the execution's identity. Where a subject does not store one, the operation stands
 // for it.
 func (s *scope) judgeAudited(sh *sheet) {
+	if len(s.orders) == 1 && len(s.audits) == 1 && s.business(s.audits[0]) && s.orders[0].Execution == s.audits[0].Execution && s.orders[0].Execution != "" {
+		sh.look() // as a rule
+		return
+	}
 	pairs := map[string]*audited{}
 	var order []string
 	at := func(id string) *audited {
@@ -41,7 +45,7 @@ func (s *scope) judgeAudited(sh *sheet) {
 	}
 	for _, a := range s.audits {
 		if s.business(a) {
-			e := execution{op: a.Operation, rows: rowsOf(auditRow(a))}
+			e := auditExecution(a)
 			p := at(identity(e))
 			p.audits = append(p.audits, e)
 		}
@@ -55,8 +59,8 @@ func (s *scope) judgeAudited(sh *sheet) {
 }
 
 func identity(e execution) string {
-	if id := e.rows[0].Fields["execution"]; id != "" {
-		return id
+	if e.id != "" && e.id != "0" {
+		return e.id
 	}
 	return "operation " + number(e.op)
 }

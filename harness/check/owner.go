@@ -60,7 +60,7 @@ func (l *life) lastDone() (last int64) {
 }
 
 func (s *sweep) sights() sights {
-	seen := sights{seenBy: forever, inFlightAt: -1, endedBy: forever, foreign: map[uint64]bool{}, mustExecute: s.executions == 1}
+	seen := sights{seenBy: forever, inFlightAt: -1, endedBy: forever, mustExecute: s.executions == 1}
 	settled := s.settledBy()
 	retired := s.retirePossible()
 	for i := range s.attempts {
@@ -100,6 +100,9 @@ func (seen *sights) add(a *attempt, hidden bool) {
 		return
 	}
 	if a.answer == contract.AnswerMismatch {
+		if seen.foreign == nil {
+			seen.foreign = map[uint64]bool{}
+		}
 		seen.foreign[a.op.request] = true
 		return
 	}

@@ -31,45 +31,52 @@ type fate struct {
 }
 
 // judgeSettled compares each operation's first final answer with the bound. The clock starts when both faults and planned traffic
-// are over: before that a client may have its own reasons not to ask again.
+// are over: before that a client may have its own reasons not to ask again. A bound on the clock proves nothing on a machine that was late.
 func (ix *index) judgeSettled(sc *scope, from int64, s *sheet) {
-	fates := map[*operation]*fate{}
-	for i := range sc.attempts {
-		a := &sc.attempts[i]
-		f := fates[a.op]
-		if f == nil {
-			f = &fate{final: forever}
-			fates[a.op] = f
-		}
-		f.last = a
-		if a.returned() && a.answer.Final() {
-			f.final = min(f.final, a.done)
-		}
-	}
-	for _, op := range sc.ops {
-		f := fates[op]
-		if op.firstSent == forever || (f != nil && f.last.answer == contract.AnswerGated) {
+	for i, f := range ix.fatesOf(sc) {
+		op := sc.ops[i]
+		if op.firstSent == forever || op.once || (f.last != nil && f.last.answer == contract.AnswerGated) {
 			continue // never begun, or kept out by a gate until the end
 		}
 		s.lookIn(sc.faults)
-		switch settled := f != nil && f.final <= from+int64(ix.limits.Recovery); {
+		until := from + int64(ix.limits.Recovery)
+		switch settled := f.last != nil && f.final <= until; {
 		case settled:
 		case ix.interrupted:
 			s.doubt = "the run was interrupted before the open keys had been asked for their final answers"
+		case ix.excused(sc, from, until) != "":
+			s.doubt = ix.excused(sc, from, until)
 		default:
 			s.violateIn(sc.faults, ix.stuck(sc, op, f, from))
 		}
 	}
 }
 
-func (ix *index) stuck(sc *scope, op *operation, f *fate, from int64) (v violation) {
+// fatesOf are the fates of a scope's operations, in their order, until the next call.
+func (ix *index) fatesOf(sc *scope) []fate {
+	ix.fates = ix.fates[:0]
+	for range sc.ops {
+		ix.fates = append(ix.fates, fate{final: forever})
+	}
+	for i := range sc.attempts {
+		a := &sc.attempts[i]
+		f := &ix.fates[a.op.place]
+		f.last = a
+		if a.returned() && a.answer.Final() {
+			f.final = min(f.final, a.done)
+		}
+	}
+	return ix.fates
+}
+
+func (ix *index) stuck(sc *scope, op *operation, f fate, from int64) (v violation) {
 	seen := "no answer at all"
 	var last *attempt
 	switch {
-	case f != nil && f.final != forever:
+	case f.last != nil && f.final != forever:
 		seen = fmt.Sprintf("the final answer after %s", time.Duration(f.final-from).Round(time.Millisecond))
 		last = f.last
-	case f != nil:
+	case f.last != nil:
 		seen = "at last " + f.last.describe()
 		last = f.last
 	}
@@ -83,7 +90,7 @@ func (ix *index) stuck(sc *scope, op *operation, f *fate, from int64) (v violati
 func (a *attempt) describe() string {
 	switch {
 	case !a.returned():
-		return "no answer (" + string(a.out) + ")"
+		return "no answer (" + string(outcomes[a.out]) + ")"
 	case a.answer == contract.AnswerUnknown:
 		return fmt.Sprintf("%d, an answer that the contract does not know", a.status)
 	}

@@ -91,7 +91,7 @@ func (s *scope) originalFields() (hash string, code int) {
 		return "", 0
 	}
 	if a := s.any(contract.AnswerFresh); a != nil {
-		code = a.status
+		code = int(a.status)
 	}
 	for _, r := range s.records {
 		hash, code = r.Hash, r.Code

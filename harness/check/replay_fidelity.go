@@ -13,8 +13,12 @@ var replayFidelity = Invariant{
 	Unit:    "replays",
 	judge: func(ix *index, s *sheet) {
 		for _, sc := range ix.lives {
-			if sc.key != "" && sc.route != nil {
-				sc.judgeReplays(s)
+			if sc.key == "" || sc.route == nil {
+				continue
+			}
+			sc.judgeReplays(s)
+			if ix.contract.Foreign && !ix.contract.Marker.Stated() {
+				sc.unmarkedReplays(s)
 			}
 		}
 	},
@@ -22,7 +26,7 @@ var replayFidelity = Invariant{
 
 // original is an answer that a replay may repeat.
 type original struct {
-	status  int
+	status  int32
 	body    uint64
 	attempt *attempt         // the client saw it
 	record  *evidence.Record // or the store kept it
@@ -41,7 +45,7 @@ func (s *scope) originals() (list []original) {
 	}
 	for _, r := range s.records {
 		if r.Body != "" && r.Code != 0 {
-			list = append(list, original{status: r.Code, body: bodyHash([]byte(r.Body)), record: r})
+			list = append(list, original{status: int32(r.Code), body: bodyHash([]byte(r.Body)), record: r})
 		}
 	}
 	if a := s.any(contract.AnswerReplay); a != nil && (len(list) == 0 || !s.undisturbed()) {

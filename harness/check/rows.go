@@ -23,12 +23,26 @@ func row(table, id string, pairs ...string) history.Row {
 	return r
 }
 
-func number[N int | int64](n N) string { return strconv.FormatInt(int64(n), 10) }
+func number[N int | int32 | int64](n N) string { return strconv.FormatInt(int64(n), 10) }
 
 func orderRow(o *evidence.Order) history.Row {
+	if o.Columns != nil {
+		return foreignRow(o)
+	}
 	return row("orders", o.ID, "execution", o.Execution, "leg", number(o.Leg), "user", number(o.User), "endpoint", o.Endpoint,
 		"key", o.Key, "operation", number(o.Operation), "symbol", o.Symbol, "side", o.Side, "quantity", number(o.Quantity),
 		"amount_cents", number(o.AmountCents), "status", o.Status, "at", o.At)
+}
+
+// foreignRow is a row of somebody else's, in its own words.
+func foreignRow(o *evidence.Order) history.Row {
+	r := row("executions", o.ID)
+	for name, value := range o.Columns {
+		if value != "" {
+			r.Fields[name] = shorten(value)
+		}
+	}
+	return r
 }
 
 func auditRow(a *evidence.Audit) history.Row {
@@ -126,7 +140,7 @@ func (s *scope) attemptsOf(list []execution) (found []*attempt) {
 // shownRows are the rows of several executions, at most maxRefs.
 func shownRows(list []execution) (rows []history.Row) {
 	for _, e := range list {
-		rows = append(rows, e.rows...)
+		rows = append(rows, e.shown()...)
 	}
 	return rows[:min(len(rows), maxRefs)]
 }

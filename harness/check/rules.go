@@ -21,7 +21,7 @@ type claims struct {
 // are taken by their end, and before each one those are counted in that were sent by then: two sorted lists, each walked once.
 type sweep struct {
 	*life
-	byRequest map[uint64]*claims
+	byRequest requests
 	claimers  int
 	retirers  int      // stale answers and open attempts: who may have retired a claim
 	openOnes  int      // open attempts alone
@@ -43,16 +43,12 @@ func (l *life) judge() *contradiction {
 }
 
 func (l *life) judgeCounting() (broken *contradiction, steps int) {
-	s := sweep{life: l, byRequest: map[uint64]*claims{}}
+	s := sweep{life: l}
 	if l.executions > 1 {
 		return &contradiction{rule: "it was executed " + number(l.executions) + " times"}, 0
 	}
-	order := make([]*attempt, len(l.attempts))
-	for i := range l.attempts {
-		order[i] = &l.attempts[i]
-	}
-	slices.SortStableFunc(order, func(a, b *attempt) int { return compare(a.done, b.done) })
-	for _, a := range order {
+	for _, i := range l.byEnd() {
+		a := &l.attempts[i]
 		s.steps++
 		s.countIn(a.done)
 		if c := s.rule(a); c != nil {
@@ -61,6 +57,19 @@ func (l *life) judgeCounting() (broken *contradiction, steps int) {
 		s.remember(a)
 	}
 	return s.oneOwner(), s.steps
+}
+
+// few is how many attempts most keys have at most.
+const few = 16
+
+// byEnd are the places of the attempts in the order of their ends; of equal ends, of sending.
+func (l *life) byEnd() []int32 {
+	order := make([]int32, 0, few)
+	for i := range l.attempts {
+		order = append(order, int32(i))
+	}
+	slices.SortStableFunc(order, func(a, b int32) int { return compare(l.attempts[a].done, l.attempts[b].done) })
+	return order
 }
 
 // countIn takes in every attempt sent by the moment, and what has grown old by it.
@@ -112,10 +121,34 @@ func (s *sweep) countClaim(a *attempt) {
 }
 
 func (s *sweep) of(a *attempt) *claims {
-	c := s.byRequest[a.op.request]
+	return s.byRequest.of(a.op.request)
+}
+
+// requests are the claims of a key by request. As a rule a key has one, which needs no map.
+type requests struct {
+	some   bool
+	first  uint64
+	claims claims // of the first
+	others map[uint64]*claims
+}
+
+var noClaims = claims{openSince: forever, openUntil: -1, agedUntil: -1}
+
+func (r *requests) of(request uint64) *claims {
+	if !r.some {
+		r.some, r.first, r.claims = true, request, noClaims
+	}
+	if request == r.first {
+		return &r.claims
+	}
+	c := r.others[request]
 	if c == nil {
-		c = &claims{openSince: forever, openUntil: -1, agedUntil: -1}
-		s.byRequest[a.op.request] = c
+		if r.others == nil {
+			r.others = map[uint64]*claims{}
+		}
+		made := noClaims
+		c = &made
+		r.others[request] = c
 	}
 	return c
 }
@@ -187,7 +220,10 @@ func (s *sweep) freshRule(a *attempt) *contradiction {
 func (c *claims) openAt(sent int64) bool { return c.openSince != forever || c.openUntil >= sent }
 
 func (s *sweep) anyOpenAt(sent int64) bool {
-	for _, c := range s.byRequest {
+	if s.byRequest.some && s.byRequest.claims.openAt(sent) {
+		return true
+	}
+	for _, c := range s.byRequest.others {
 		if c.openAt(sent) {
 			return true
 		}

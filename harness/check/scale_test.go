@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"iter"
+	"slices"
 	"testing"
 	"time"
 
@@ -93,4 +94,35 @@ func millionEvents(n int64) iter.Seq2[history.Event, error] {
 			}
 		}
 	}
+}
+
+// BenchmarkRulesAlone applies the state machine's rules to 100,000 keys of eleven attempts that are in memory: one executes, one met it in flight, the
+// others are replays.
+func BenchmarkRulesAlone(b *testing.B) {
+	s := newStory()
+	s.ask(s.order(k1, "a"), 0, 5, contract.AnswerFresh)
+	s.ask(s.order(k1, "a"), 2, 4, contract.AnswerInFlight)
+	for i := int64(1); i < 10; i++ {
+		s.ask(s.order(k1, "a"), 5*i, 5*i+3, contract.AnswerReplay)
+	}
+	s.execute(1)
+	s.record(1, "completed")
+	const keys = 100_000
+	lives := make([]life, keys)
+	one := lifeIn(s)
+	for i := range lives { // each with attempts of its own, as in a run
+		lives[i] = one
+		lives[i].attempts = slices.Clone(one.attempts)
+	}
+	judged := 0
+	b.ReportAllocs()
+	for b.Loop() {
+		for i := range lives {
+			if broken := lives[i].judge(); broken != nil {
+				b.Fatalf("a right key is accused: %s", broken.rule)
+			}
+			judged += len(lives[i].attempts)
+		}
+	}
+	b.ReportMetric(float64(judged)/b.Elapsed().Seconds(), "attempts/s")
 }

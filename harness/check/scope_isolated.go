@@ -12,12 +12,7 @@ var scopeIsolated = Invariant{
 	Meaning: "no user and no endpoint sees the record of another, whatever key they share",
 	Unit:    "uses of a shared key",
 	judge: func(ix *index, s *sheet) {
-		shared := map[string][]*scope{}
-		for _, sc := range ix.scopes {
-			if sc.key != "" && len(sc.attempts) > 0 {
-				shared[sc.key] = append(shared[sc.key], sc)
-			}
-		}
+		shared := ix.shared()
 		for _, sc := range ix.scopes {
 			if others := shared[sc.key]; len(others) > 1 && sc.deduplicates() && len(sc.attempts) > 0 && !sc.expiring {
 				s.look()
@@ -26,6 +21,25 @@ var scopeIsolated = Invariant{
 			ix.judgeOwners(sc, s)
 		}
 	},
+}
+
+// shared are the scopes that were used of each key with several.
+func (ix *index) shared() map[string][]*scope {
+	first, shared := make(map[string]*scope, len(ix.named)), map[string][]*scope{}
+	for _, sc := range ix.scopes {
+		if sc.key == "" || len(sc.attempts) == 0 {
+			continue
+		}
+		switch other := first[sc.key]; {
+		case other == nil:
+			first[sc.key] = sc
+		case shared[sc.key] == nil:
+			shared[sc.key] = []*scope{other, sc}
+		default:
+			shared[sc.key] = append(shared[sc.key], sc)
+		}
+	}
+	return shared
 }
 
 // judgeForeign looks for an answer that speaks of a record which nobody in this scope can have made.

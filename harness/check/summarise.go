@@ -1,6 +1,7 @@
 package check
 
 import (
+	"iter"
 	"slices"
 	"time"
 
@@ -15,34 +16,116 @@ const slots = 120
 // Summarise reads the history once more and fills what a report shows beside run's verdict: counts, the time axis, the operations
 // behind the counterexamples, faults and recovery. Damage ends it quietly: Judge has reported it.
 func Summarise(in Input, run *verdict.Run) {
-	t := totals{
-		contract: in.Contract, keyOf: map[int64]int{}, cases: wantedCases(run.Verdict),
-		counts: verdict.Counts{Answers: map[string]int64{}},
+	t := newTotals(in)
+	for range t.operations(in.Operations) {
 	}
-	t.readOperations(in)
-	for e, err := range in.Events {
-		switch {
-		case err != nil:
-		case e.Attempt != nil:
-			t.addAttempt(e.Attempt)
-		case e.Fault != nil:
-			t.faults = append(t.faults, *e.Fault)
-		}
+	for range t.events(in.Events) {
 	}
-	run.Counts, run.Timeline, run.Cases = t.counts, t.timeline(), t.caseList()
+	t.fill(in, run)
+}
+
+// JudgeRun is Judge and Summarise, and reads the plan and the history once for both. What it reads a second time is for counterexamples only.
+func JudgeRun(in Input, run *verdict.Run) {
+	t := newTotals(in)
+	watched := in
+	watched.Operations, watched.Events = first(t.operations(in.Operations), in.Operations), first(t.events(in.Events), in.Events)
+	run.Verdict = Judge(watched)
+	t.fill(in, run)
+}
+
+// first is one sequence the first time it is ranged over, and rest from then on.
+func first[T any](once, rest iter.Seq2[T, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		seq := once
+		once = rest
+		seq(yield)
+	}
+}
+
+func newTotals(in Input) *totals {
+	return &totals{contract: in.Contract, places: map[name]int32{}, answers: classifier{contract: in.Contract}, counts: verdict.Counts{Answers: map[string]int64{}}}
+}
+
+func (t *totals) fill(in Input, run *verdict.Run) {
+	t.marks = t.pile.flat()
+	run.Counts, run.Timeline, run.Cases = t.counts, t.timeline(), casesOf(in, run.Verdict)
+	run.Endpoints = t.endpoints.table(t.marks)
 	run.Faults, run.Windows = t.faults, t.faultTable(run.Verdict)
 	run.Recovery = recovery(run.Windows)
+}
+
+// operations passes a plan on and sums it up on the way.
+func (t *totals) operations(seq iter.Seq2[history.Operation, error]) iter.Seq2[history.Operation, error] {
+	return func(yield func(history.Operation, error) bool) {
+		for o, err := range seq {
+			if err == nil {
+				t.addOperation(&o)
+			}
+			if !yield(o, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// events passes a history on and sums it up on the way.
+func (t *totals) events(seq iter.Seq2[history.Event, error]) iter.Seq2[history.Event, error] {
+	return func(yield func(history.Event, error) bool) {
+		for e, err := range seq {
+			switch {
+			case err != nil:
+			case e.Attempt != nil:
+				t.addAttempt(e.Attempt)
+			case e.Fault != nil:
+				t.faults = append(t.faults, *e.Fault)
+			}
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
 }
 
 // totals is a run being summed up: sums, one line for each key, and one mark for each attempt.
 type totals struct {
 	contract contract.Contract
 	counts   verdict.Counts
-	keyOf    map[int64]int // operation → place in keys
+	answers  classifier
+	places   map[name]int32 // of keys
+	keyOf    placesByID
 	keys     []keyFate
-	marks    []mark
-	cases    map[int64]*verdict.Case
+	pile     pile[mark]
+	marks    []mark // what was piled up, once it is whole
 	faults   []history.Fault
+
+	endpoints endpoints
+}
+
+// placesByID are the places in totals.keys of operations, whose ids are dense, as a rule, and in order; -1 without a key.
+type placesByID struct {
+	dense []int32
+	rest  map[int64]int32
+}
+
+func (p *placesByID) put(id int64, place int32) {
+	switch {
+	case id == int64(len(p.dense))+1:
+		p.dense = append(p.dense, place)
+		return
+	case p.rest == nil:
+		p.rest = map[int64]int32{}
+	}
+	p.rest[id] = place
+}
+
+func (p *placesByID) of(id int64) int32 {
+	if place, ok := p.rest[id]; ok {
+		return place
+	}
+	if id < 1 || id > int64(len(p.dense)) {
+		return -1
+	}
+	return p.dense[id-1]
 }
 
 // keyFate is when a key was first sent and when it was settled.
@@ -57,32 +140,27 @@ type mark struct {
 	status     int32
 	replica    int32
 	key        int32 // place in totals.keys; -1 without a key
+	endpoint   int32 // place in totals.endpoints; -1 of an operation that was not planned
+	late       int64 // how long it was sent after it was due
 	bad        bool
 }
 
-func (t *totals) readOperations(in Input) {
-	places := map[name]int{}
-	for o, err := range in.Operations {
-		if err != nil {
-			break
-		}
-		t.counts.Operations++
-		if c := t.cases[o.ID]; c != nil {
-			c.Operation = o
-		}
-		if o.Key == "" {
-			continue
-		}
-		n := name{key: o.Key, user: o.User, endpoint: o.Route}
-		place, ok := places[n]
-		if !ok {
-			place = len(t.keys)
-			places[n] = place
-			t.keys = append(t.keys, keyFate{first: forever, final: forever})
-		}
-		t.keyOf[o.ID] = place
+func (t *totals) addOperation(o *history.Operation) {
+	t.counts.Operations++
+	t.endpoints.add(t.contract, o)
+	if o.Key == "" {
+		t.keyOf.put(o.ID, -1)
+		return
 	}
-	t.counts.Keys = int64(len(t.keys))
+	n := name{key: o.Key, user: o.User, endpoint: o.Route}
+	place, ok := t.places[n]
+	if !ok {
+		place = int32(len(t.keys))
+		t.places[n] = place
+		t.keys = append(t.keys, keyFate{first: forever, final: forever})
+		t.counts.Keys++
+	}
+	t.keyOf.put(o.ID, place)
 }
 
 func (t *totals) addAttempt(a *history.Attempt) {
@@ -92,7 +170,7 @@ func (t *totals) addAttempt(a *history.Attempt) {
 	switch a.Outcome {
 	case history.Returned:
 		t.counts.Returned++
-		answer = t.contract.Classify(a.Status, a.Marked, a.Body)
+		answer = t.answers.of(a)
 		ended = shownAnswer(answer)
 		t.counts.Answers[ended]++
 	case history.Lost:
@@ -102,18 +180,12 @@ func (t *totals) addAttempt(a *history.Attempt) {
 	case history.Cut:
 		t.counts.Cut++
 	}
-	place, keyed := t.keyOf[a.Op]
-	if !keyed {
-		place = -1
-	}
-	t.marks = append(t.marks, mark{
-		done: a.DoneNS, took: a.DoneNS - a.SentNS, ended: ended, status: int32(a.Status), replica: int32(a.Replica), key: int32(place), bad: bad(a),
+	place := t.keyOf.of(a.Op)
+	t.pile.add(mark{
+		done: a.DoneNS, took: a.DoneNS - a.SentNS, ended: ended, status: int32(a.Status), replica: int32(a.Replica), key: place, bad: bad(a),
+		endpoint: t.endpoints.of(a.Op), late: a.SentNS - a.IntendedNS,
 	})
-	if c := t.cases[a.Op]; c != nil {
-		c.Attempts = append(c.Attempts, *a)
-		c.Answers = append(c.Answers, string(answer))
-	}
-	if keyed {
+	if place >= 0 {
 		k := &t.keys[place]
 		k.first = min(k.first, a.SentNS)
 		if answer.Final() {
@@ -129,28 +201,6 @@ func shownAnswer(a contract.Answer) string {
 	return string(a)
 }
 
-func wantedCases(v verdict.Verdict) map[int64]*verdict.Case {
-	wanted := map[int64]*verdict.Case{}
-	for _, f := range v.Findings {
-		for _, violation := range f.Violations {
-			for _, ref := range violation.Ops {
-				wanted[ref.Op] = &verdict.Case{}
-			}
-		}
-	}
-	return wanted
-}
-
-func (t *totals) caseList() (list []verdict.Case) {
-	for _, c := range t.cases {
-		if c.Operation.ID != 0 {
-			list = append(list, *c)
-		}
-	}
-	slices.SortFunc(list, func(a, b verdict.Case) int { return compare(a.Operation.ID, b.Operation.ID) })
-	return list
-}
-
 // timeline cuts the run into equal stretches by the end of its attempts.
 func (t *totals) timeline() (list []verdict.Slot) {
 	if len(t.marks) == 0 {
@@ -164,6 +214,10 @@ func (t *totals) timeline() (list []verdict.Slot) {
 		n, _ := slices.BinarySearchFunc(rest, from+width, func(m mark, until int64) int { return compare(m.done, until) })
 		list = append(list, slotOf(from, width, rest[:n]))
 		rest = rest[n:]
+	}
+	for _, m := range t.marks {
+		at := min(max(m.done-m.took, 0)/width, int64(len(list)-1))
+		list[at].Late = max(list[at].Late, time.Duration(m.late))
 	}
 	return list
 }

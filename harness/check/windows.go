@@ -118,6 +118,8 @@ func (ix *index) addNote(n *history.Note) {
 		ix.cut.strike = n.AtNS
 	case noteExpired:
 		ix.addExpired(n.Text)
+	case noteLate:
+		ix.addLate(n)
 	case noteErased:
 		if user, err := strconv.ParseInt(strings.TrimSpace(n.Text), 10, 64); err == nil {
 			ix.erased[user] = n.AtNS
@@ -163,7 +165,7 @@ func (ix *index) mark() {
 func (ix *index) feltByAll(attempts []attempt) (faults []int) {
 	for i := range ix.windows {
 		w := &ix.windows[i]
-		if slices.ContainsFunc(attempts, func(a attempt) bool { return w.felt(a.replica, a.sent, a.done) }) {
+		if slices.ContainsFunc(attempts, func(a attempt) bool { return w.felt(int(a.replica), a.sent, a.done) }) {
 			faults = append(faults, w.id)
 		}
 	}

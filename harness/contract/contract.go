@@ -4,7 +4,10 @@
 // it. It shares no code with the bundled server, so that a mistake there is not repeated here.
 package contract
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Tier says what a route promises while the key store cannot be reached (contract, section 3).
 type Tier int
@@ -47,6 +50,13 @@ type Contract struct {
 	Answers    []Rule        `json:"answers"` // first match wins; see Classify
 	Claims     Claims        `json:"claims,omitzero"`
 
+	// Of somebody else's server: what each situation is answered, and the header that tells a replay.
+	Promises   []Promise     `json:"promises,omitempty"`
+	Marker     Marker        `json:"marker,omitzero"`
+	Recovery   time.Duration `json:"recovery_ns,omitempty"` // from the end of a fault to a key's final answer; 0 is not stated
+	SharedKeys bool          `json:"shared_keys,omitempty"` // a key is the same for all users
+	Foreign    bool          `json:"foreign,omitempty"`     // it is somebody else's: what it does not state is not judged, whatever a scenario claims
+
 	// Unstated are invariants that the subject does not promise, or of which it is not known, each with why.
 	Unstated map[string]string `json:"unstated,omitempty"`
 }
@@ -61,6 +71,16 @@ func (c Contract) Route(id string) (r Route, ok bool) {
 	return Route{}, false
 }
 
+// Promise is what the contract says about a situation; nothing, if it does not.
+func (c Contract) Promise(s Situation) Promise {
+	for _, p := range c.Promises {
+		if p.Situation == s {
+			return p
+		}
+	}
+	return Promise{Situation: s}
+}
+
 // ByScope finds a route by its scope text; ok is false for an unknown one.
 func (c Contract) ByScope(scope string) (r Route, ok bool) {
 	for _, r := range c.Routes {
@@ -69,4 +89,16 @@ func (c Contract) ByScope(scope string) (r Route, ok bool) {
 		}
 	}
 	return Route{}, false
+}
+
+// adrMarker tells the bundled server's replays.
+var adrMarker = profileADR0138.Marker
+
+// Marked says whether an answer is marked as a replay; header gives its headers.
+func (c Contract) Marked(header func(name string) string) bool {
+	marker := c.Marker
+	if !c.Foreign {
+		marker = adrMarker
+	}
+	return marker.Stated() && strings.EqualFold(strings.TrimSpace(header(marker.Header)), marker.Value)
 }

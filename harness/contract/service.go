@@ -24,7 +24,7 @@ func (s Service) Contract() Contract {
 		Routes: []Route{{
 			ID: ServiceRoute, Method: s.Method, Pattern: s.Path, Tier: TierClosed, TTL: day, Replays: true, Evidence: Evidence{Orders: 1},
 		}},
-		MaxTTL: week, Answers: s.answers(), Unstated: s.unstated(),
+		MaxTTL: week, Answers: s.answers(), Unstated: s.unstated(), Foreign: true,
 	}
 }
 
@@ -55,6 +55,7 @@ func (s Service) answers() (rules []Rule) {
 const (
 	whyNoEvidence = "the target file cannot name evidence for it"
 	whyNoProfile  = "what the answers promise is not stated beyond their statuses"
+	whyNoTable    = "contract.profile: missing; write one of adr0138, ietf and stripe, with what your service does otherwise"
 	whyOneUser    = "all requests are of one user on one endpoint"
 	whyNoOutage   = "what is promised in an outage is not stated"
 	whyNoMismatch = "answers.mismatch does not say with which status another request under a used key is refused"
@@ -72,6 +73,9 @@ func (s Service) unstated() map[string]string {
 		"gates-respected", "no-secrets", "metrics-agree",
 	} {
 		out[id] = whyNoEvidence
+	}
+	for _, situation := range Situations {
+		out[situation.Invariant()] = whyNoTable
 	}
 	if len(s.Mismatch) == 0 {
 		out["mismatch-rejected"] = whyNoMismatch

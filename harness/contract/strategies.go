@@ -48,3 +48,12 @@ func StrategyNames() []string {
 	}
 	return names
 }
+
+// NeverArises says why the situation that an invariant is about cannot come up where claims are like these; "" where it can. A run that has
+// nothing of it to show then lacks no data. What does come up is judged all the same.
+func (c Claims) NeverArises(invariant string) (why string) {
+	if c.EndWithWorker && invariant == "zombie-fenced" {
+		return "a claim ends with the worker that holds it here, so that none is ever retired as stale while its worker lives"
+	}
+	return ""
+}

@@ -45,8 +45,8 @@ func newAnswerReader(r io.Reader) *answerReader {
 	return a
 }
 
-// read reads one answer whole. An error leaves the connection unusable.
-func (a *answerReader) read(method string) (answer, error) {
+// read reads one answer whole; marked says of its headers whether it is a replay. An error leaves the connection unusable.
+func (a *answerReader) read(method string, marked func(header func(string) string) bool) (answer, error) {
 	a.limit.left = maxAnswer
 	request := &http.Request{Method: method}
 	for range maxInterim {
@@ -58,16 +58,16 @@ func (a *answerReader) read(method string) (answer, error) {
 		case resp.StatusCode == http.StatusSwitchingProtocols:
 			return answer{}, errors.New("the server switches protocols unasked")
 		case resp.StatusCode >= 200:
-			return a.finish(resp)
+			return a.finish(resp, marked(resp.Header.Get))
 		}
 	}
 	return answer{}, errors.New("too many interim answers")
 }
 
-func (a *answerReader) finish(resp *http.Response) (answer, error) {
+func (a *answerReader) finish(resp *http.Response, marked bool) (answer, error) {
 	out := answer{
 		status:     resp.StatusCode,
-		marked:     resp.Header.Get(HeaderReplayed) == "true",
+		marked:     marked,
 		retryAfter: resp.Header.Get("Retry-After"),
 	}
 	var err error

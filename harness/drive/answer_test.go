@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/idemstorm/idemstorm/harness/contract"
 	"github.com/idemstorm/idemstorm/harness/history"
 )
 
@@ -38,7 +39,7 @@ func TestOnlyAWholeAnswerIsAnAnswer(t *testing.T) {
 		"SSH-2.0-x\r\n": {fails: true},
 		"":              {fails: true},
 	} {
-		got, err := newAnswerReader(strings.NewReader(text)).read("POST")
+		got, err := newAnswerReader(strings.NewReader(text)).read("POST", contract.ADR0138(0, 0).Marked)
 		if (err != nil) != want.fails || string(got.body) != want.body || got.closes != want.closes {
 			t.Errorf("%.80q: %q, closes %v, error %v", text, got.body, got.closes, err)
 		}
@@ -49,7 +50,7 @@ func FuzzAnswersNeverPanicNorGrow(f *testing.F) {
 	f.Add("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nab")
 	f.Add("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n")
 	f.Fuzz(func(t *testing.T, s string) {
-		got, err := newAnswerReader(strings.NewReader(s)).read("POST")
+		got, err := newAnswerReader(strings.NewReader(s)).read("POST", contract.ADR0138(0, 0).Marked)
 		if err == nil && (len(got.body) > maxAnswer || got.status < 200) {
 			t.Fatalf("status %d, %d bytes", got.status, len(got.body))
 		}
@@ -79,16 +80,16 @@ func TestABrokenAnswerIsLost(t *testing.T) {
 }
 
 func TestKeysGoOutExactlyAsPlanned(t *testing.T) {
-	s := server{host: "h"}
+	s := server{host: "h", keyHeader: keyHeader}
 	o := &history.Operation{ID: 7, Method: "POST", Path: "/p", Keys: []string{"", "A b"}, Body: []byte("x")}
-	b, err := s.appendRequest(nil, o, "t")
+	b, err := s.appendRequest(nil, o, "t", "")
 	want := "POST /p HTTP/1.1\r\nHost: h\r\nUser-Agent: idemstorm\r\nAuthorization: Bearer t\r\nIdempotency-Key: \r\n" +
 		"Idempotency-Key: A b\r\nIdemstorm-Operation: 7\r\nContent-Length: 1\r\n\r\nx"
 	if err != nil || string(b) != want {
 		t.Errorf("%v, %q", err, b)
 	}
 	for _, bad := range []history.Operation{{Keys: []string{"a\r\nb: c"}}, {Path: "/a b"}, {Path: "/\n"}, {Method: "\r"}} {
-		if _, err := s.appendRequest(nil, &bad, ""); err == nil {
+		if _, err := s.appendRequest(nil, &bad, "", ""); err == nil {
 			t.Errorf("%+v was sent", bad)
 		}
 	}

@@ -94,8 +94,11 @@ func (l *lane) finish(t *try, a *history.Attempt) contract.Answer {
 // exchange sends and receives, and fills in what happened.
 func (l *lane) exchange(ctx context.Context, t *try, a *history.Attempt) {
 	replica := a.Replica - 1
+	err := l.d.meter.pass(ctx)
 	begun := l.d.now()
-	err := l.prepare(ctx, t, replica, begun)
+	if err == nil {
+		err = l.prepare(ctx, t, replica, begun)
+	}
 	if t.ready != nil {
 		t.ready()
 		<-t.release
@@ -126,7 +129,7 @@ func (l *lane) exchange(ctx context.Context, t *try, a *history.Attempt) {
 
 // prepare writes the request and makes sure that there is a connection for it.
 func (l *lane) prepare(ctx context.Context, t *try, replica int, begun int64) (err error) {
-	l.request, err = l.d.servers[replica].appendRequest(l.request[:0], t.op, l.d.Credentials(t.op.User))
+	l.request, err = l.d.servers[replica].appendRequest(l.request[:0], t.op, l.d.Credentials(t.op.User), l.d.Headers(t.op.User))
 	if err != nil {
 		return err
 	}
@@ -194,7 +197,7 @@ func (l *lane) arm(ctx context.Context, replica int, deadline time.Time) error {
 // receive reads the answer. After an error the connection is gone.
 func (l *lane) receive(ctx context.Context, replica int, method string) (answer, error) {
 	c := l.conns[replica]
-	got, err := c.reader.read(method)
+	got, err := c.reader.read(method, l.d.Contract.Marked)
 	if err != nil || got.closes {
 		l.drop(replica)
 	}

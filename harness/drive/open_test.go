@@ -68,7 +68,7 @@ func TestAnOpenLoopEndsAtItsBound(t *testing.T) {
 
 func TestLatenciesAreGroupedByRouteAndAnswer(t *testing.T) {
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set(HeaderReplayed, "true")
+		w.Header().Set("Idempotency-Replayed", "true")
 		ok(w, r)
 	})
 	r := setUp(t, []string{url}, steady(10, 1)).drive(t)

@@ -28,7 +28,7 @@ func (l *lane) perform(ctx, more context.Context, t try) {
 		}
 		t = try{op: t.op, n: t.n + 1, intended: next}
 	}
-	if t.op.Key != "" {
+	if t.op.Key != "" && !t.op.Once {
 		l.d.open.add(*t.op, t.n)
 	}
 }

@@ -20,23 +20,26 @@ import (
 	"github.com/idemstorm/idemstorm/harness/plan"
 )
 
-// Headers that the driver sets or reads, beside HTTP's own and Idempotency-Key.
-const (
-	HeaderOperation = "Idemstorm-Operation" // id of the operation, on every request
-	HeaderReplayed  = "Idempotency-Replayed"
-)
+// HeaderOperation is the header with the operation's id, on every request.
+const HeaderOperation = "Idemstorm-Operation"
+
+// keyHeader is the header of the key where no other is named.
+const keyHeader = "Idempotency-Key"
 
 // Config is what a drive needs. Plan, Targets, Writer and Zero must be set.
 type Config struct {
 	Plan        *plan.Plan
 	Targets     []string                // base URL of each replica, such as http://127.0.0.1:8080
 	Credentials func(user int64) string // bearer token of a user or history.ServiceUser; "" sends none
+	KeyHeader   string                  // name of the key's header; default Idempotency-Key
+	Headers     func(user int64) string // further header lines of a user's requests, each with its line break; nil sends none
 	Writer      *history.Writer         // not closed by Run
 	Zero        time.Time               // the run's zero, with its monotonic reading
 	Contract    contract.Contract
 	Progress    Progress // nil: nobody is told
 	Settle      Settle
 	Healed      <-chan struct{} // closed when the last fault has healed; settling begins then. nil: there are no faults
+	Caps        Caps            // on what is sent; zero has none
 	MaxLate     time.Duration   // p99 of the lateness of an open loop past which its latencies are not to be trusted; default 50ms
 }
 
@@ -70,6 +73,7 @@ type driver struct {
 	Config
 	servers  []server
 	latency  latency.Set
+	meter    meter
 	conns    registry
 	finished *finished
 	progress *progress
@@ -92,6 +96,7 @@ func Run(ctx context.Context, c Config) (Result, error) {
 		}
 	}
 	d.settle(ctx)
+	d.capped()
 	d.result.Latency = &d.latency
 	return d.result, nil
 }
@@ -103,8 +108,17 @@ func newDriver(c Config) (*driver, error) {
 	case len(c.Targets) == 0:
 		return nil, errors.New("there is no target")
 	}
+	if err := c.Caps.check(); err != nil {
+		return nil, err
+	}
 	if c.Credentials == nil {
 		c.Credentials = func(int64) string { return "" }
+	}
+	if c.KeyHeader == "" {
+		c.KeyHeader = keyHeader
+	}
+	if c.Headers == nil {
+		c.Headers = func(int64) string { return "" }
 	}
 	if c.MaxLate == 0 {
 		c.MaxLate = defaultMaxLate
@@ -112,12 +126,13 @@ func newDriver(c Config) (*driver, error) {
 	if c.Settle.Every == 0 {
 		c.Settle.Every = defaultEvery
 	}
-	d := &driver{Config: c, finished: newFinished(c.Plan.Total()), progress: newProgress(c.Progress)}
+	d := &driver{Config: c, meter: meter{caps: c.Caps}, finished: newFinished(c.Plan.Total()), progress: newProgress(c.Progress)}
 	for _, target := range c.Targets {
 		s, err := parseServer(target)
 		if err != nil {
 			return nil, err
 		}
+		s.keyHeader = c.KeyHeader
 		d.servers = append(d.servers, s)
 	}
 	return d, nil

@@ -56,7 +56,9 @@ func (l *lane) attemptTwice(ctx context.Context, t *try) (history.Attempt, contr
 func (w *twin) prepare(ctx context.Context, begun int64) {
 	replica := w.lane.replicaOf(w.try.op, w.try.n)
 	w.made = history.Attempt{Op: w.try.op.ID, N: w.try.n, Replica: replica + 1, IntendedNS: w.try.intended}
-	w.err = w.lane.prepare(ctx, &w.try, replica, begun)
+	if w.err = w.lane.d.meter.pass(ctx); w.err == nil {
+		w.err = w.lane.prepare(ctx, &w.try, replica, begun)
+	}
 }
 
 // sendTogether sends both requests, and returns what a passed deadline means for them.

@@ -17,6 +17,8 @@ type server struct {
 	host    string      // Host header
 	prefix  string      // path in front of every operation's path
 	tls     *tls.Config // nil for plain HTTP
+
+	keyHeader string
 }
 
 func parseServer(target string) (server, error) {
@@ -40,7 +42,7 @@ func parseServer(target string) (server, error) {
 
 // appendRequest writes o as HTTP/1.1. The key lines are sent exactly as they are, however wrong; only line breaks, which would not be header lines
 // any more, are refused.
-func (s server) appendRequest(b []byte, o *history.Operation, token string) ([]byte, error) {
+func (s server) appendRequest(b []byte, o *history.Operation, token, headers string) ([]byte, error) {
 	b = append(append(b, o.Method...), ' ')
 	b = append(append(append(b, s.prefix...), o.Path...), " HTTP/1.1\r\n"...)
 	b = appendHeader(b, "Host", s.host)
@@ -48,11 +50,12 @@ func (s server) appendRequest(b []byte, o *history.Operation, token string) ([]b
 	if token != "" {
 		b = append(append(append(b, "Authorization: Bearer "...), token...), "\r\n"...)
 	}
+	b = append(b, headers...)
 	if o.ContentType != "" {
 		b = appendHeader(b, "Content-Type", o.ContentType)
 	}
 	for _, k := range o.Keys {
-		b = appendHeader(b, "Idempotency-Key", k)
+		b = appendHeader(b, s.keyHeader, k)
 	}
 	b = append(strconv.AppendInt(append(b, HeaderOperation+": "...), o.ID, 10), "\r\nContent-Length: "...)
 	b = append(strconv.AppendInt(b, int64(len(o.Body)), 10), "\r\n\r\n"...)

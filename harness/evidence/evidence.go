@@ -24,6 +24,9 @@ type Set struct {
 	Secrets  []history.Row      `json:"secrets"`            // places where a credential was found in answers stored or logs: table or file, id, field
 	Scanned  int64              `json:"scanned"`            // log lines and stored bodies that were searched for credentials
 
+	// Sources are those that a target file names, where there are several: the first is what Orders was made from.
+	Sources []Source `json:"sources,omitempty"`
+
 	// What the servers held before the first fault, and after the last had healed and every key had settled. nil: there was no fault, or nobody could say.
 	Before *Resources `json:"resources_before,omitempty"`
 	After  *Resources `json:"resources_after,omitempty"`
@@ -51,6 +54,8 @@ type Order struct {
 	AmountCents int64  `json:"amount_cents"` // signed effect on cash
 	Status      string `json:"status"`       // filled, open, cancelled
 	At          string `json:"at"`           // database clock, RFC 3339
+
+	Columns map[string]string `json:"columns,omitempty"` // of somebody else's rows: what else they say, by their own names
 }
 
 // Audit is one audit row.

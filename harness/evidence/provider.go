@@ -74,12 +74,16 @@ func (l loose) number() int64 {
 	return n
 }
 
-func fetch(ctx context.Context, url string) ([]byte, error) {
+// fetch gets a URL; set, if any, adds headers.
+func fetch(ctx context.Context, url string, set ...func(http.Header)) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchWithin)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return nil, err
+	}
+	for _, headers := range set {
+		headers(req.Header)
 	}
 	req.Close = true // one look at each address; no idle connection is left behind
 	res, err := http.DefaultClient.Do(req)

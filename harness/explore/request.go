@@ -79,7 +79,7 @@ func (c *Client) Send(ctx context.Context, cs Case, r Request) (a Attempt) {
 	if err != nil {
 		return a
 	}
-	a.Status, a.Answer, a.Marked = resp.StatusCode, body, resp.Header.Get("Idempotency-Replayed") == "true"
+	a.Status, a.Answer, a.Marked = resp.StatusCode, body, c.Contract.Marked(resp.Header.Get)
 	return a
 }
 

@@ -6,10 +6,15 @@ func (s Spec) clash(o Spec) string {
 	switch {
 	case s.At >= o.end() || o.At >= s.end():
 		return ""
-	case s.deniesDatabase() && o.usesDatabase(), o.deniesDatabase() && s.usesDatabase():
+	case s.disputes(o):
 		return "one of them takes from the other the database that it works on"
 	}
 	return ""
+}
+
+// disputes says whether one of two faults takes from the other the database that it works on.
+func (s Spec) disputes(o Spec) bool {
+	return s.deniesDatabase() && o.usesDatabase() || o.deniesDatabase() && s.usesDatabase()
 }
 
 // deniesDatabase says whether the harness itself may not get to the tables, or not change them, while the fault lasts.

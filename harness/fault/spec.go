@@ -132,10 +132,14 @@ func ValidateAll(specs []Spec) error {
 
 func (s Spec) overlaps(o Spec) bool {
 	s, o = s.complete(), o.complete()
-	sameTime := s.At < o.end() && o.At < s.end()
+	return s.At < o.end() && o.At < s.end() && s.sharesTarget(o)
+}
+
+// sharesTarget says whether two faults that are complete strike one thing.
+func (s Spec) sharesTarget(o Spec) bool {
 	sameTarget := s.On == o.On || (s.On == Both && o.isPath()) || (o.On == Both && s.isPath())
 	sameReplica := s.Replica == o.Replica || s.Replica == 0 || o.Replica == 0
-	return sameTime && sameTarget && sameReplica
+	return sameTarget && sameReplica
 }
 
 func (s Spec) isPath() bool { return s.On == Store || s.On == Database || s.On == Both }
@@ -157,3 +161,6 @@ func names() []string {
 	}
 	return out
 }
+
+// Target is what the fault strikes, also where there is no choice and the file does not say.
+func (s Spec) Target() Target { return s.complete().On }

@@ -40,12 +40,36 @@ func NewTimeline(specs []Spec, w World) (*Timeline, error) {
 
 // Run strikes and heals as planned, counted from zero, and records each moment. It returns when the last fault has healed. When ctx ends
 // early, what is in force is healed at once, and the error says so.
+//
+// A fault whose planned moment comes before an earlier one of the same target has healed, as on a machine that is late, waits for that: each
+// would undo or cut off the other.
 func (t *Timeline) Run(ctx context.Context, zero time.Time, rec Recorder) error {
 	errs := make([]error, len(t.faults))
+	over := make([]chan struct{}, len(t.faults))
+	for i := range over {
+		over[i] = make(chan struct{})
+	}
 	var wg sync.WaitGroup
 	for i, f := range t.faults {
-		wg.Go(func() { errs[i] = f.run(ctx, zero, rec) })
+		wg.Go(func() {
+			defer close(over[i])
+			for _, earlier := range t.before(i) {
+				<-over[earlier]
+			}
+			errs[i] = f.run(ctx, zero, rec)
+		})
 	}
 	wg.Wait()
 	return errors.Join(errs...)
+}
+
+// before lists the faults that are planned to be over when the i-th strikes, and must be.
+func (t *Timeline) before(i int) (list []int) {
+	s := t.faults[i].Spec
+	for j, f := range t.faults {
+		if f.Spec.end() <= s.At && (s.sharesTarget(f.Spec) || s.disputes(f.Spec)) {
+			list = append(list, j)
+		}
+	}
+	return list
 }

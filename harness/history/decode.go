@@ -15,6 +15,16 @@ func Read(path string) iter.Seq2[Event, error] {
 	return decoded(path, kindHistory, decodeEvent)
 }
 
+// Scan is Read for who keeps nothing: an event is valid until the next one is asked for, its attempt and the body of that included.
+func Scan(path string) iter.Seq2[Event, error] {
+	return scanned(path, kindHistory, decodeEvent)
+}
+
+// ScanOperations is ReadOperations for who keeps nothing: an operation's Keys and Body are valid until the next one is asked for.
+func ScanOperations(path string) iter.Seq2[Operation, error] {
+	return scanned(path, kindOperations, decodeOperation)
+}
+
 // ReadOperations yields the operations of a plan file, with the same promises as Read.
 func ReadOperations(path string) iter.Seq2[Operation, error] {
 	return decoded(path, kindOperations, decodeOperation)
@@ -43,9 +53,17 @@ func WriteOperations(path string, ops iter.Seq[Operation]) error {
 }
 
 func decoded[T any](path, kind string, decode func(*scanner) (T, error)) iter.Seq2[T, error] {
+	return decodedWith(path, kind, decode, func() *kept { return nil })
+}
+
+func scanned[T any](path, kind string, decode func(*scanner) (T, error)) iter.Seq2[T, error] {
+	return decodedWith(path, kind, decode, func() *kept { return new(kept) })
+}
+
+func decodedWith[T any](path, kind string, decode func(*scanner) (T, error), keep func() *kept) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var zero T
-		var s scanner
+		s := scanner{kept: keep()}
 		n := 0
 		for line, err := range readFrame(path, kind) {
 			if err != nil {
@@ -53,7 +71,7 @@ func decoded[T any](path, kind string, decode func(*scanner) (T, error)) iter.Se
 				return
 			}
 			n++
-			s = scanner{b: line, scratch: s.scratch}
+			s = scanner{b: line, scratch: s.scratch, kept: s.kept}
 			v, err := decode(&s)
 			if err != nil {
 				yield(zero, fmt.Errorf("read %s: line %d: %w: %w", path, n+1, ErrCorrupt, err))
@@ -96,10 +114,27 @@ func scanAttemptEvent(s *scanner) (*Attempt, bool) {
 		return nil, false
 	}
 	s.i = len(start)
-	a := new(Attempt)
+	a := s.newAttempt()
 	s.attempt(a)
 	s.eat("}")
 	return a, s.end()
+}
+
+func (s *scanner) newAttempt() *Attempt {
+	if s.kept == nil {
+		return new(Attempt)
+	}
+	s.kept.attempt = Attempt{}
+	return &s.kept.attempt
+}
+
+// bytes are a copy of v that lives as long as what is decoded does.
+func (s *scanner) bytes(v []byte) []byte {
+	if s.kept == nil {
+		return bytes.Clone(v)
+	}
+	s.kept.body = append(s.kept.body[:0], v...)
+	return s.kept.body
 }
 
 func (s *scanner) attempt(a *Attempt) {
@@ -132,7 +167,7 @@ func (s *scanner) attempt(a *Attempt) {
 		case "retry_after":
 			a.RetryAfter = s.word("5", "1")
 		case "body":
-			a.Body = bytes.Clone(s.raw())
+			a.Body = s.bytes(s.raw())
 		case "settle":
 			a.Settle = s.flag()
 		default: // body_b64 among them: rare
@@ -170,13 +205,21 @@ func (a *Attempt) UnmarshalJSON(b []byte) error {
 }
 
 func decodeOperation(s *scanner) (Operation, error) {
-	var o Operation
-	if s.operation(&o); s.end() {
-		return o, nil
+	o := s.newOperation()
+	if s.operation(o); s.end() {
+		return *o, nil
 	}
-	o = Operation{}
-	err := json.Unmarshal(s.b, &o)
-	return o, err
+	*o = Operation{}
+	err := json.Unmarshal(s.b, o)
+	return *o, err
+}
+
+func (s *scanner) newOperation() *Operation {
+	if s.kept == nil {
+		return new(Operation)
+	}
+	s.kept.operation = Operation{}
+	return &s.kept.operation
 }
 
 func (s *scanner) operation(o *Operation) {
@@ -242,17 +285,27 @@ func (s *scanner) operationText(o *Operation, name string) {
 		o.Twin = s.flag()
 	case "retry":
 		o.Retry = s.text()
+	case "once":
+		o.Once = s.flag()
+	case "token":
+		o.Token = s.text()
 	default:
 		s.fail()
 	}
 }
 
 func (s *scanner) texts() (vs []string) {
+	if s.kept != nil {
+		vs = s.kept.keys[:0]
+	}
 	s.eat("[")
 	for !s.bad {
 		vs = append(vs, s.text())
 		if s.peek() == ']' {
 			s.i++
+			if s.kept != nil {
+				s.kept.keys = vs
+			}
 			return vs
 		}
 		s.eat(",")
@@ -261,9 +314,16 @@ func (s *scanner) texts() (vs []string) {
 }
 
 func (s *scanner) base64() []byte {
-	v, err := base64.StdEncoding.AppendDecode(nil, s.raw())
+	var into []byte
+	if s.kept != nil {
+		into = s.kept.body[:0]
+	}
+	v, err := base64.StdEncoding.AppendDecode(into, s.raw())
 	if err != nil {
 		s.fail()
+	}
+	if s.kept != nil {
+		s.kept.body = v
 	}
 	return v
 }

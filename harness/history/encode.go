@@ -69,6 +69,8 @@ func AppendOperation(b []byte, o *Operation) []byte {
 	b = appendOptInt(b, "slow_ns", o.SlowNS)
 	b = appendFlag(b, "twin", o.Twin)
 	b = appendOptText(b, "retry", o.Retry)
+	b = appendFlag(b, "once", o.Once)
+	b = appendOptText(b, "token", o.Token)
 	return append(b, '}')
 }
 

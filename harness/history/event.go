@@ -74,7 +74,7 @@ const (
 // Note is anything else worth a line on the time axis: a phase began, a replica was started, the run was interrupted.
 type Note struct {
 	AtNS int64  `json:"at_ns"`
-	Kind string `json:"kind"` // phase, phase-end, replica, interrupted, flag
+	Kind string `json:"kind"` // phase, phase-end, replica, interrupted, flag, late
 	Text string `json:"text"`
 }
 

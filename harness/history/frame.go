@@ -139,7 +139,9 @@ func readLines(r io.Reader, kind string, yield func([]byte) bool) (stopped bool,
 		return false, damage(err)
 	}
 	defer zip.Close()
-	lines := &lineReader{r: bufio.NewReaderSize(zip, 256<<10)}
+	plain := readAhead(zip)
+	defer plain.close()
+	lines := &lineReader{r: bufio.NewReaderSize(plain, 256<<10)}
 	line, err := lines.next()
 	if err != nil {
 		return false, damage(err)

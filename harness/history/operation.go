@@ -36,6 +36,8 @@ type Operation struct {
 	SlowNS     int64  `json:"slow_ns,omitempty"`    // the first attempt's body is sent in pieces, over this long
 	Twin       bool   `json:"twin,omitempty"`       // the first attempt is made through two connections, whose last bytes are sent at one instant
 	Retry      string `json:"retry,omitempty"`      // name of the retry policy in the plan's spec; "" never retries
+	Once       bool   `json:"once,omitempty"`       // nobody asks for its final answer afterwards: the one that it gets is what is looked at
+	Token      string `json:"token,omitempty"`      // planted in the body, for evidence that does not know keys
 }
 
 // ServiceUser as Operation.User sends the service token: a caller without a user.

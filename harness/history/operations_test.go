@@ -20,6 +20,7 @@ func drawOperation(t *rapid.T) Operation {
 		Request: text.Draw(t, "request"), Spelling: text.Draw(t, "spelling"), ContentType: text.Draw(t, "type"),
 		Body: rapid.SliceOf(rapid.Byte()).Draw(t, "body"), Replica: 1, DeadlineNS: 5, GiveUpNS: n.Draw(t, "give up"), Retry: "r",
 		CutBody: n.Draw(t, "cut"), SlowNS: n.Draw(t, "slow"), Twin: rapid.Bool().Draw(t, "twin"),
+		Once: rapid.Bool().Draw(t, "once"), Token: text.Draw(t, "token"),
 	}
 	if len(o.Keys) == 0 {
 		o.Keys = nil

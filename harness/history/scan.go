@@ -2,6 +2,7 @@ package history
 
 import (
 	"bytes"
+	"hash/maphash"
 	"math"
 	"strings"
 	"unicode/utf8"
@@ -14,6 +15,27 @@ type scanner struct {
 	i       int
 	bad     bool
 	scratch []byte
+	kept    *kept // nil: everything read is new
+}
+
+// kept is what one reading of a file uses again for its next line, and the strings that it met last: a plan has its keys in a row.
+type kept struct {
+	attempt   Attempt
+	operation Operation
+	body      []byte
+	keys      []string
+	recent    [1024]string
+}
+
+var recentSeed = maphash.MakeSeed()
+
+// keep is a string of these bytes, an old one if it was met lately.
+func (k *kept) keep(v []byte) string {
+	slot := &k.recent[maphash.Bytes(recentSeed, v)%uint64(len(k.recent))]
+	if *slot != string(v) {
+		*slot = string(v)
+	}
+	return *slot
 }
 
 func (s *scanner) fail() { s.bad = true }
@@ -177,7 +199,13 @@ func (s *scanner) escape() byte {
 }
 
 // text reads a string into a new string.
-func (s *scanner) text() string { return string(s.raw()) }
+func (s *scanner) text() string {
+	v := s.raw()
+	if s.kept != nil {
+		return s.kept.keep(v)
+	}
+	return string(v)
+}
 
 // word reads a string that is likely one of known, without allocating in that case.
 func (s *scanner) word(known ...string) string {

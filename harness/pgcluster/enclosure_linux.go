@@ -2,22 +2,34 @@ package pgcluster
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"runtime"
 
 	"golang.org/x/sys/unix"
 )
 
-// enclosure is a thread with mounts of its own, which nobody else sees, and which are gone when the thread and the processes that it
-// started are: also after a SIGKILL of all of them, nothing stays mounted.
-type enclosure struct {
+// enclose makes an enclosure: a thread of this program where the user may mount, and else a process in a user namespace, where everybody may
+// unless the machine forbids it.
+func enclose() (enclosure, error) {
+	e, err := encloseThread()
+	if err == nil {
+		return e, nil
+	}
+	if os.Geteuid() == 0 {
+		return nil, err
+	}
+	return encloseUser()
+}
+
+// threadEnclosure is a thread with mounts of its own.
+type threadEnclosure struct {
 	tasks chan func()
 	ended chan struct{}
 }
 
-// enclose makes an enclosure. The caller must open it, or its thread stays.
-func enclose() (*enclosure, error) {
-	e := &enclosure{tasks: make(chan func()), ended: make(chan struct{})}
+func encloseThread() (*threadEnclosure, error) {
+	e := &threadEnclosure{tasks: make(chan func()), ended: make(chan struct{})}
 	ready, err := make(chan struct{}), error(nil)
 	go e.live(ready, &err)
 	<-ready
@@ -26,7 +38,7 @@ func enclose() (*enclosure, error) {
 
 // live keeps its thread to the end, and takes it along: no other goroutine may run among these mounts. The main thread cannot end,
 // and is what /proc/self shows of a program: it is left to others.
-func (e *enclosure) live(ready chan<- struct{}, err *error) {
+func (e *threadEnclosure) live(ready chan<- struct{}, err *error) {
 	runtime.LockOSThread()
 	if unix.Gettid() == unix.Getpid() {
 		moved := make(chan struct{})
@@ -42,7 +54,7 @@ func (e *enclosure) live(ready chan<- struct{}, err *error) {
 	e.work(ready, err)
 }
 
-func (e *enclosure) work(ready chan<- struct{}, err *error) {
+func (e *threadEnclosure) work(ready chan<- struct{}, err *error) {
 	defer close(e.ended)
 	*err = part()
 	failed := *err != nil
@@ -67,14 +79,14 @@ func part() error {
 }
 
 // do runs f among the enclosure's mounts and waits for it.
-func (e *enclosure) do(f func() error) error {
+func (e *threadEnclosure) do(f func() error) error {
 	result := make(chan error, 1)
 	e.tasks <- func() { result <- f() }
 	return <-result
 }
 
 // launch starts cmd among the enclosure's mounts. Its parent-death signal is sent when the enclosure's thread ends.
-func (e *enclosure) launch(cmd *exec.Cmd) (*postmaster, error) {
+func (e *threadEnclosure) launch(cmd *exec.Cmd) (*postmaster, error) {
 	cmd.WaitDelay = waitDelay
 	p := &postmaster{exited: make(chan struct{})}
 	if err := e.do(cmd.Start); err != nil {
@@ -88,17 +100,16 @@ func (e *enclosure) launch(cmd *exec.Cmd) (*postmaster, error) {
 	return p, nil
 }
 
-// open ends the thread. Without an enclosure it does nothing.
-func (e *enclosure) open() {
-	if e == nil {
-		return
-	}
+// open ends the thread.
+func (e *threadEnclosure) open() {
 	close(e.tasks)
 	<-e.ended
 }
 
-// mountMemory mounts an empty file system of so many bytes on a folder.
-func mountMemory(path string, size int64, owner *account) error {
+// seen is the path itself: what runs in the enclosure sees its mounts.
+func (e *threadEnclosure) seen(path string) string { return path }
+
+func (e *threadEnclosure) mountMemory(path string, size int64, owner *account) error {
 	options := fmt.Sprintf("size=%d,mode=0700", size)
 	if owner != nil {
 		options += fmt.Sprintf(",uid=%d,gid=%d", owner.uid, owner.gid)

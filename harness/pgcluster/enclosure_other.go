@@ -2,18 +2,8 @@
 
 package pgcluster
 
-import (
-	"errors"
-	"os/exec"
-)
-
-// enclosure is known on Linux only.
-type enclosure struct{}
+import "errors"
 
 var errNoEnclosure = errors.New("mounts of one's own exist on Linux only")
 
-func enclose() (*enclosure, error)                         { return nil, errNoEnclosure }
-func (e *enclosure) do(func() error) error                 { return errNoEnclosure }
-func (e *enclosure) launch(*exec.Cmd) (*postmaster, error) { return nil, errNoEnclosure }
-func (e *enclosure) open()                                 {}
-func mountMemory(string, int64, *account) error            { return errNoEnclosure }
+func enclose() (enclosure, error) { return nil, errNoEnclosure }

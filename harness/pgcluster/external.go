@@ -38,11 +38,13 @@ type Database struct {
 	dsn   string
 	addr  string
 	drop  string
+	owner *owner
 }
 
 // External creates an empty database with a unique name on the server that dsn
 // names. Nothing that exists there is read or changed. Close drops it; if the
-// program is killed before, a database or schema named idemstorm_… stays.
+// program is killed before, a database or schema named idemstorm_run_… stays,
+// and Sweep finds and drops it.
 func External(ctx context.Context, dsn string) (*Database, error) {
 	config, err := pgx.ParseConfig(dsn)
 	if err != nil {
@@ -53,6 +55,9 @@ func External(ctx context.Context, dsn string) (*Database, error) {
 		return nil, err
 	}
 	d := &Database{name: uniqueName(), admin: dsn, addr: address(config)}
+	if d.owner, err = own(ctx, dsn, d.name); err != nil {
+		return nil, fmt.Errorf("reach the server at %s: %w", d.addr, err)
+	}
 	d.dsn, d.drop = given.database(d.name).text, dropDatabase
 	err = d.run(ctx, createDatabase)
 	if denied(err) {
@@ -61,6 +66,7 @@ func External(ctx context.Context, dsn string) (*Database, error) {
 		err = d.run(ctx, createSchema)
 	}
 	if err != nil {
+		d.owner.release()
 		return nil, fmt.Errorf("create a database of our own at %s: %w", d.addr, err)
 	}
 	if err := RequireEmpty(ctx, d.dsn); err != nil {
@@ -105,6 +111,7 @@ func (d *Database) Name() string { return d.name }
 // Close drops what External created, and cuts the sessions that still use it. It
 // may be called again.
 func (d *Database) Close(ctx context.Context) error {
+	defer d.owner.release()
 	if err := d.run(ctx, d.drop); err != nil {
 		return fmt.Errorf("drop our own database %s at %s: %w", d.name, d.addr, err)
 	}
@@ -123,7 +130,7 @@ func (d *Database) run(ctx context.Context, statement string) error {
 func uniqueName() string {
 	var random [8]byte
 	_, _ = rand.Read(random[:]) // never fails
-	return "idemstorm_" + hex.EncodeToString(random[:])
+	return ownPrefix + hex.EncodeToString(random[:])
 }
 
 func denied(err error) bool {

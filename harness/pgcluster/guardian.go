@@ -10,7 +10,9 @@ import (
 
 // guardScript reads what becomes of the cluster. When its input ends without
 // "dismissed", the program that wrote it is dead: it ends the server, waking it
-// first if it was paused, and removes the folder. The wait is bounded at about two seconds.
+// first if it was paused, and removes the folder. The wait is bounded at about two seconds. A server that a fault has killed before has left
+// its shared memory in the kernel, under the id on line 7 of its pid file; where that cannot be removed, the folder stays too, for the
+// next start to sweep both away.
 const guardScript = `
 server= frozen=
 while read -r event pids; do
@@ -31,6 +33,12 @@ if [ -n "$server" ]; then
 		left=$((left - 1))
 	done
 	kill -KILL $server
+fi 2>/dev/null
+segment=$(sed -n '7s/.* //p' "$1/data/postmaster.pid" 2>/dev/null)
+if [ -n "$segment" ] && [ -r /proc/sysvipc/shm ]; then
+	while read -r key id mode size creator last attached rest; do
+		if [ "$id" = "$segment" ] && [ "$attached" = 0 ]; then ipcrm -m "$id" || exit 1; fi
+	done </proc/sysvipc/shm
 fi 2>/dev/null
 rm -rf "$1"
 `

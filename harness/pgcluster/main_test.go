@@ -36,12 +36,21 @@ func TestMain(m *testing.M) {
 // help prints "pid folder" once the cluster runs, and stops it when its input ends.
 func help(role string) error {
 	options := Options{Fast: true, Dir: os.Getenv("TMPDIR")}
-	if role == "small disk" {
+	if role == "small disk" || role == "fills a disk" {
 		options.SmallDisk = testDisk
 	}
 	cluster, err := Start(context.Background(), options)
 	if err != nil {
 		return err
+	}
+	if role == "fills a disk" {
+		story, err := fillsADisk(cluster)
+		if err != nil {
+			return errors.Join(err, cluster.Stop())
+		}
+		fmt.Println(story)
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		return cluster.Stop()
 	}
 	if role == "paused" {
 		if err := cluster.Pause(); err != nil {
@@ -61,7 +70,13 @@ func help(role string) error {
 	if role == "panics" {
 		_ = syscall.Kill(cluster.guard.cmd.Process.Pid, syscall.SIGKILL)
 	}
-	fmt.Println(cluster.server.pid, cluster.Folder())
+	pid := cluster.server.pid
+	if role == "server killed" {
+		if err := cluster.Kill(); err != nil {
+			return err
+		}
+	}
+	fmt.Println(pid, cluster.Folder())
 	_, _ = io.Copy(io.Discard, os.Stdin)
 	if role == "panics" {
 		panic("on purpose")
@@ -81,6 +96,8 @@ func heldPair(primary *Cluster) (standby *Cluster, err error) {
 type helper struct {
 	cmd    *exec.Cmd
 	input  io.WriteCloser
+	base   string // its TMPDIR
+	lines  *bufio.Reader
 	server int // the postmaster's process id
 	folder string
 }
@@ -88,6 +105,17 @@ type helper struct {
 // startHelper runs this binary as a program of its own, as user nobody if asked
 // to and possible, with its files in a folder that nobody can reach.
 func startHelper(t *testing.T, role string, asNobody bool) *helper {
+	t.Helper()
+	h := startHelperThat(t, role, asNobody)
+	line, _ := h.lines.ReadString('\n')
+	if _, err := fmt.Sscan(line, &h.server, &h.folder); err != nil {
+		t.Fatalf("the helper said %q", line)
+	}
+	return h
+}
+
+// startHelperThat leaves it to the caller to read what it says.
+func startHelperThat(t *testing.T, role string, asNobody bool) *helper {
 	t.Helper()
 	base := openFolder(t)
 	cmd := exec.Command(copyOfSelf(t, base))
@@ -102,12 +130,7 @@ func startHelper(t *testing.T, role string, asNobody bool) *helper {
 	check(t, err)
 	check(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	line, _ := bufio.NewReader(output).ReadString('\n')
-	h := &helper{cmd: cmd, input: input}
-	if _, err := fmt.Sscan(line, &h.server, &h.folder); err != nil {
-		t.Fatalf("the helper said %q", line)
-	}
-	return h
+	return &helper{cmd: cmd, input: input, base: base, lines: bufio.NewReader(output)}
 }
 
 // openFolder is a temporary folder that every user may use.

@@ -13,7 +13,7 @@ import (
 )
 
 // ErrNoSmallDisk is wrapped by the error about a machine that lets us mount nothing.
-var ErrNoSmallDisk = errors.New("a small disk for PostgreSQL cannot be mounted here (it takes Linux, and root or CAP_SYS_ADMIN)")
+var ErrNoSmallDisk = errors.New("a small disk for PostgreSQL cannot be mounted here (it takes Linux, and root, CAP_SYS_ADMIN or user namespaces for everyone)")
 
 const (
 	tablespace       = "small"
@@ -25,7 +25,7 @@ const (
 // it: it is mounted in their enclosure, below the cluster's folder. The log of writes and the system's catalogs are elsewhere, so that
 // a full disk is an error to who writes, and no crash.
 type smallDisk struct {
-	in   *enclosure
+	in   enclosure
 	path string // where it is mounted
 	size int64  // bytes
 }
@@ -48,13 +48,14 @@ func (d *smallDisk) mount(owner *account) error {
 	if err := os.Mkdir(d.path, 0o700); err != nil {
 		return err
 	}
-	if err := mountMemory(d.path, d.size, owner); err != nil {
+	if err := d.in.mountMemory(d.path, d.size, owner); err != nil {
 		return err
 	}
-	if err := os.Mkdir(d.space(), 0o700); err != nil {
+	space := d.in.seen(d.space())
+	if err := os.Mkdir(space, 0o700); err != nil {
 		return err
 	}
-	return owner.take(d.space())
+	return owner.take(space)
 }
 
 // space is the folder of the tablespace.
@@ -109,7 +110,7 @@ func (c *Cluster) FreeDisk() error {
 	return nil
 }
 
-func (d *smallDisk) ballast() string { return filepath.Join(d.path, "ballast") }
+func (d *smallDisk) ballast() string { return d.in.seen(filepath.Join(d.path, "ballast")) }
 
 // pageSize is the smallest piece that a file system in memory has to give, in bytes.
 const pageSize = 4096

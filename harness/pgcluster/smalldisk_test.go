@@ -1,12 +1,16 @@
 package pgcluster
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/jackc/pgx/v5"
 )
 
 const (
@@ -17,10 +21,12 @@ const (
 
 // Nobody but the cluster's own processes sees the disk, so that nobody has to unmount it; and what was on it survives a crash.
 func TestAFullDiskIsAnErrorUntilItIsFreed(t *testing.T) {
-	if mayNotMount(t) {
-		return
+	cluster, err := Start(t.Context(), Options{Fast: true, SmallDisk: testDisk})
+	if errors.Is(err, ErrNoSmallDisk) && os.Geteuid() != 0 {
+		return // the other tests judge what there is to judge here
 	}
-	cluster := startCluster(t, Options{SmallDisk: testDisk})
+	check(t, err)
+	t.Cleanup(func() { check(t, cluster.Stop()) })
 	check(t, cluster.CreateDatabase(t.Context(), "full"))
 	conn := connect(t, cluster.DSN("full"))
 	execute(t, conn, manyRows)
@@ -64,9 +70,6 @@ func TestADiskNeedsToBeAskedFor(t *testing.T) {
 }
 
 func TestAKilledProgramLeavesNoDisk(t *testing.T) {
-	if mayNotMount(t) {
-		return
-	}
 	h := startHelper(t, "small disk", false)
 	family, err := children(h.server)
 	check(t, err)
@@ -75,28 +78,107 @@ func TestAKilledProgramLeavesNoDisk(t *testing.T) {
 		eventually(t, 10*orphanLimit, "the processes have ended", func() bool { return ended(pid) })
 	}
 	eventually(t, 10*orphanLimit, "the folder is gone", func() bool { return missing(h.folder) })
-	mounts, err := filepath.Glob("/proc/[0-9]*/mountinfo")
-	check(t, err)
-	for _, path := range mounts {
-		if text, err := os.ReadFile(path); err == nil && strings.Contains(string(text), h.folder) {
-			t.Errorf("%s still has the disk", path)
-		}
+	if who := seeing(t, h.folder); len(who) > 0 {
+		t.Errorf("%v still have the disk", who)
 	}
 }
 
-// mayNotMount judges what there is to judge for a user who may mount nothing: that a start says so, in one line, and leaves nothing.
-func mayNotMount(t *testing.T) bool {
+// An ordinary user's disk is mounted in a user namespace. Where the machine gives nobody one, a start says so, in one line, and leaves nothing.
+func TestAnOrdinaryUsersDiskCanBeFullToo(t *testing.T) {
+	h := startHelperThat(t, "fills a disk", true)
+	line, err := h.lines.ReadString('\n')
+	check(t, err)
+	if strings.Contains(line, ErrNoSmallDisk.Error()) {
+		t.Log(line)
+		assertEmptyBut(t, h.base, "helper")
+		return
+	}
+	if line != "53100, then 2 rows, after a crash 3\n" {
+		t.Errorf("it says %q", line)
+	}
+	check(t, h.input.Close())
+	check(t, h.cmd.Wait())
+	assertEmptyBut(t, h.base, "helper")
+}
+
+// The shell that keeps an ordinary user's mount ends with the program, and the mount with the shell.
+func TestAKilledProgramOfAnOrdinaryUserLeavesNoDisk(t *testing.T) {
+	h := startHelperThat(t, "fills a disk", true)
+	line, err := h.lines.ReadString('\n')
+	check(t, err)
+	if !strings.Contains(line, ErrNoSmallDisk.Error()) && len(seeing(t, h.base)) < 2 {
+		t.Error("neither the server nor the shell sees the disk")
+	}
+	check(t, h.cmd.Process.Kill())
+	eventually(t, 10*orphanLimit, "nobody sees the disk", func() bool { return len(seeing(t, h.base)) == 0 })
+	eventually(t, 10*orphanLimit, "the folder is gone", func() bool {
+		left, err := filepath.Glob(filepath.Join(h.base, folderPrefix+"*"))
+		return err == nil && len(left) == 0
+	})
+}
+
+// fillsADisk is what the helper does: a disk that is full, free again, and there after a crash.
+func fillsADisk(cluster *Cluster) (story string, err error) {
+	ctx := context.Background()
+	if err := cluster.CreateDatabase(ctx, "full"); err != nil {
+		return "", err
+	}
+	var states []string
+	insert := func() {
+		conn, err := pgx.Connect(ctx, cluster.DSN("full"))
+		if err == nil {
+			_, err = conn.Exec(ctx, fillRow)
+			_ = conn.Close(ctx)
+		}
+		states = append(states, sqlState(err))
+	}
+	rows := func() (n int) {
+		conn, err := pgx.Connect(ctx, cluster.DSN("full"))
+		if err == nil {
+			_ = conn.QueryRow(ctx, `SELECT count(*) FROM rows`).Scan(&n)
+			_ = conn.Close(ctx)
+		}
+		return n
+	}
+	conn, err := pgx.Connect(ctx, cluster.DSN("full"))
+	if err != nil {
+		return "", err
+	}
+	_, err = conn.Exec(ctx, manyRows)
+	_ = conn.Close(ctx)
+	insert()
+	err = errors.Join(err, cluster.FillDisk())
+	insert()
+	err = errors.Join(err, cluster.FreeDisk())
+	insert()
+	before := rows()
+	err = errors.Join(err, cluster.Kill(), cluster.Restart(ctx))
+	insert()
+	return fmt.Sprintf("%s, then %d rows, after a crash %d", states[1], before, rows()), err
+}
+
+// seeing are the processes that see a mount below a folder.
+func seeing(t *testing.T, folder string) (who []string) {
 	t.Helper()
-	if os.Geteuid() == 0 {
-		return false
+	mounts, err := filepath.Glob("/proc/[0-9]*/mountinfo")
+	check(t, err)
+	for _, path := range mounts {
+		if text, err := os.ReadFile(path); err == nil && strings.Contains(string(text), folder) {
+			who = append(who, path)
+		}
 	}
-	dir := t.TempDir()
-	_, err := Start(t.Context(), Options{Fast: true, Dir: dir, SmallDisk: testDisk})
-	if !errors.Is(err, ErrNoSmallDisk) || strings.Contains(err.Error(), "\n") {
-		t.Errorf("got %v", err)
+	return who
+}
+
+func assertEmptyBut(t *testing.T, dir, expected string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	check(t, err)
+	for _, e := range entries {
+		if e.Name() != expected {
+			t.Errorf("%s is left in %s", e.Name(), dir)
+		}
 	}
-	assertEmpty(t, dir)
-	return true
 }
 
 func mountedFor(t *testing.T, proc, folder string) bool {

@@ -21,14 +21,18 @@ type Shape struct {
 	Does   string // one sentence for people
 	Open   bool   // it can be sent in an open loop too
 	Groups bool   // its duplicates are released at one instant
-	build  func(*builder)
 
+	Foreign bool // of somebody else's server only
+
+	build func(*builder)
+
+	bundled bool // its requests are variations of the bundled server's
 	follows bool // it takes its keys from an earlier phase
 	manners bool // its clients may misbehave
 }
 
 // Shapes are all kinds of traffic that a phase may name.
-var Shapes = []Shape{raceShape, againShape, stormShape, spellingsShape, trafficShape, malformedShape}
+var Shapes = []Shape{raceShape, againShape, stormShape, spellingsShape, trafficShape, malformedShape, rivalsShape, situationsShape}
 
 func findShape(name string) (Shape, bool) {
 	i := slices.IndexFunc(Shapes, func(s Shape) bool { return s.Name == name })
@@ -50,6 +54,7 @@ type builder struct {
 	planned
 	earlier  iter.Seq[history.Operation] // of the phase that this one follows
 	contract contract.Contract
+	requests Requests // nil for the bundled server's
 	accounts []Account
 	rnd      *rand.Rand // from seed, phase name and place: phases do not shift one another's numbers
 	routes   []weighted
@@ -70,7 +75,7 @@ type weighted struct {
 func (p *Plan) builder(i int) *builder {
 	ph := p.phases[i]
 	return &builder{
-		planned: ph, earlier: p.named(ph.Of), contract: p.in.Contract, accounts: p.in.Accounts, rnd: rand.New(phaseSource(p.in.Seed, ph.Name, i)),
+		planned: ph, earlier: p.named(ph.Of), contract: p.in.Contract, requests: p.in.Requests, accounts: p.in.Accounts, rnd: rand.New(phaseSource(p.in.Seed, ph.Name, i)),
 		id: ph.first, group: ph.group,
 	}
 }
@@ -106,6 +111,9 @@ func (b *builder) run(yield func(history.Operation) bool) error {
 		}
 	}
 	shape, _ := findShape(b.Shape)
+	if b.foreign() && shape.bundled {
+		return errForeignShape
+	}
 	shape.build(b)
 	return b.err
 }
@@ -146,6 +154,9 @@ func (b *builder) key() string {
 func (b *builder) fresh(refused bool) history.Operation {
 	w := b.pick(refused)
 	o := b.ask(w)
+	if b.foreign() {
+		return b.underKey(o, b.kindOf(refused))
+	}
 	if refused && w.route.ID == "order" {
 		o.Body = []byte(orderOf(symbol(b.rnd), refusedQuantity))
 	}
@@ -163,6 +174,10 @@ func (b *builder) ask(w weighted) history.Operation {
 		Method: w.route.Method, Path: w.route.Pattern,
 		Request:     fmt.Sprintf("%s/%s#%d", b.Name, w.route.ID, b.serial),
 		ContentType: "application/json", DeadlineNS: int64(b.Deadline), Retry: b.Retry,
+	}
+	if b.foreign() { // its headers are the driver's
+		o.ContentType = ""
+		return b.asking(o, Usual, b.requests.Key(b.bytes()))
 	}
 	if w.template.position {
 		pos := b.positions[0] // pick made sure that there is one

@@ -4,7 +4,7 @@ import "strings"
 
 // malformedShape uses keys (wrong forms sent, each kind in turn), mix. Among the forms is one that is right: a used key in upper case.
 var malformedShape = Shape{
-	Name: "malformed", build: buildMalformed,
+	Name: "malformed", bundled: true, build: buildMalformed,
 	Does: "keys that are no UUID, in every form that careless parsers accept, and one UUID in two spellings that are one key",
 }
 

@@ -16,6 +16,7 @@ type Input struct {
 	Seed     uint64
 	Contract contract.Contract
 	Accounts []Account // what the subject's fixture really holds; not changed
+	Requests Requests  // of somebody else's server; nil for the bundled one
 }
 
 // Plan is a workload with every operation fixed. Operations are made anew each time they are asked for, so a plan of any length takes little

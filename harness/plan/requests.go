@@ -24,6 +24,7 @@ var templates = []template{
 		return fmt.Sprintf(`{"plan":"pro","amount_cents":%d}`, 1000+r.IntN(9000))
 	}},
 	{route: "account", body: func(r *rand.Rand) string { return fmt.Sprintf(`{"name":"Trader %d"}`, r.IntN(1e6)) }},
+	{route: contract.ServiceRoute}, // its bodies are Requests'
 	{route: "waitlist", body: func(r *rand.Rand) string { return fmt.Sprintf(`{"email":"w%d@example.org"}`, r.Uint32()) }},
 }
 

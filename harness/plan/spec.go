@@ -55,7 +55,7 @@ const (
 // Phase is one stretch of the workload: one shape of traffic, with its numbers. Which numbers a shape uses, its file says.
 type Phase struct {
 	Name     string   `yaml:"name"`
-	Shape    string   `yaml:"shape"` // race, again, storm, spellings, traffic, malformed: see Shapes
+	Shape    string   `yaml:"shape"` // race, again, storm, traffic, spellings, malformed, rivals, situations: see Shapes
 	At       Duration `yaml:"at"`    // it begins no earlier than this since the run's zero, as faults do
 	Loop     Loop     `yaml:"loop"`
 	Clients  int      `yaml:"clients"`  // closed loop: how many; open loop: bound on requests in flight

@@ -10,7 +10,7 @@ import (
 // spellingsShape uses keys, clients, mix, retry. Every key is used once as it should be, and then, when that has settled, in every
 // way that must or must not count as the same request.
 var spellingsShape = Shape{
-	Name: "spellings", build: buildSpellings,
+	Name: "spellings", bundled: true, build: buildSpellings,
 	Does: "the same body spelled otherwise, other bodies under the same key, and the same key of other users and routes",
 }
 

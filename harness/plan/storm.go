@@ -24,7 +24,7 @@ func buildStorm(b *builder) {
 	isHot := shareOf(heat.hot, heat.hot+heat.cold)
 	var cold prepared
 	for i, nHot, nCold := 1, 0, 0; isHot.total > 0 && !b.done(); i++ {
-		if i%keylessEvery == 0 {
+		if i%keylessEvery == 0 && !b.foreign() { // there, no row could be told to be its
 			s.send(b.keyless())
 		}
 		if isHot.next(b.rnd) {

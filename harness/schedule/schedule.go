@@ -49,6 +49,9 @@ func Load(path string) (*Schedule, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read schedule: %w", err)
 	}
+	if err := wholefile.Refuse(path, data, Schema); err != nil {
+		return nil, err
+	}
 	var s Schedule
 	if err := json.Unmarshal(data, &s); err != nil {
 		return nil, fmt.Errorf("read schedule %s: %w", path, err)

@@ -39,7 +39,7 @@ func TestAScheduleSurvivesItsFileAndLeavesNoOther(t *testing.T) {
 }
 
 func TestAFileThatIsNoScheduleOfThisVersionIsRefused(t *testing.T) {
-	for content, want := range map[string]string{"": "unexpected end", `{"schema":`: "unexpected end", `{"schema": 99}`: "its schema is 99", `{"schema": 1, "steps": [{"answers": [{"actor": 3}]}]}`: "actor 0, and there are 0"} {
+	for content, want := range map[string]string{"": "unexpected end", `{"schema":`: "unexpected end", `{"schema": 99}`: "schema version 99 is newer", `{"schema": 1, "steps": [{"answers": [{"actor": 3}]}]}`: "actor 0, and there are 0"} {
 		path := filepath.Join(t.TempDir(), "schedule.json")
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/idemstorm/idemstorm/harness/loopback"
@@ -29,6 +30,8 @@ type Replica struct {
 
 	build func(addr, addrFile string) Command
 	dir   string
+	ready func(ctx context.Context, addr string) bool // of a server that keeps to the address it is given; nil for one that writes its address file
+	stop  syscall.Signal                              // 0 is SIGTERM
 
 	mu     sync.Mutex
 	proc   *Process
@@ -88,6 +91,9 @@ func (r *Replica) launch(ctx context.Context) error {
 
 func (r *Replica) awaitReady(ctx context.Context, file string) error {
 	return poll(ctx, r.proc.Exited(), func() bool {
+		if r.ready != nil {
+			return r.ready(ctx, r.addr)
+		}
 		addr, err := os.ReadFile(file)
 		if err != nil {
 			return false
@@ -153,6 +159,9 @@ func (r *Replica) Stop(ctx context.Context) error {
 	p := r.Process()
 	if p == nil {
 		return nil
+	}
+	if r.stop != 0 {
+		return p.StopBy(ctx, r.stop, stopWithin)
 	}
 	return p.Stop(ctx, stopWithin)
 }

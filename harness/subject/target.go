@@ -13,19 +13,30 @@ import (
 // Target is a target file: somebody else's server, how it is started and asked, and where its executions can be counted. See
 // docs/target-file.md for the format by example.
 type Target struct {
+	Version        int               `yaml:"version,omitempty"` // of the file's form; left out, it is 1
 	Name           string            `yaml:"name"`
+	URL            []string          `yaml:"url"` // base URLs of a running service; then there is no start
 	Start          TargetStart       `yaml:"start"`
+	Database       TargetDatabase    `yaml:"database"`
 	Schema         TargetSchema      `yaml:"schema"`
 	Request        TargetRequest     `yaml:"request"`
-	OtherBody      string            `yaml:"other_body"` // of another request under the same key
+	OtherBody      string            `yaml:"other_body"`   // of another request under the same key
+	RefusedBody    string            `yaml:"refused_body"` // of a request that is well formed, and whose action is refused with 4xx
+	FailingBody    string            `yaml:"failing_body"` // of a request whose action fails with 5xx
+	SlowBody       string            `yaml:"slow_body"`    // of a request that takes long enough to be met in flight
 	Key            TargetKey         `yaml:"key"`
-	Auth           map[string]string `yaml:"auth"` // headers
+	Auth           map[string]string `yaml:"auth"`  // headers of the only user
+	Users          []TargetUser      `yaml:"users"` // instead of auth, where there are several
 	Answers        TargetAnswers     `yaml:"answers"`
+	Promise        TargetContract    `yaml:"contract"` // instead of answers
 	Evidence       TargetEvidence    `yaml:"evidence"`
 	RecoversWithin string            `yaml:"recovers_within"` // from the end of a fault to a key's final answer; "" is not stated
 	Reduction      bool              `yaml:"reduction"`       // transactions are READ COMMITTED, and requests meet nowhere but in the database
 
-	file string // absolute; relative paths start in its folder
+	file     string    // absolute; relative paths start in its folder
+	given    string    // as it was named
+	began    time.Time // what {{timestamp}} says
+	provider string    // base URL of the provider that the harness runs; "" for none
 }
 
 // TargetStart says how to start one process of the server. Command and environment may hold the placeholders of Addresses.
@@ -38,6 +49,20 @@ type TargetStart struct {
 	DatabaseEnv string            `yaml:"database_env"` // variable that takes the database's URL; default DATABASE_URL
 	PortEnv     string            `yaml:"port_env"`     // variable that takes the port to listen on; default PORT
 	OneProcess  bool              `yaml:"one_process"`  // a second process beside the first is not possible
+	Replicas    int               `yaml:"replicas"`     // processes of a run; default 2
+}
+
+// TargetDatabase is the database of a running service. One that is started gets a database of the harness's own.
+type TargetDatabase struct {
+	URL        string `yaml:"url"`        // where evidence is read; "" for none
+	Disposable bool   `yaml:"disposable"` // faults may strike it
+	Listen     string `yaml:"listen"`     // host:port of a proxy that the harness opens before it, which the service has been given as its database
+}
+
+// TargetUser is one user of the service.
+type TargetUser struct {
+	Name    string            `yaml:"name"`
+	Headers map[string]string `yaml:"headers"`
 }
 
 // TargetSchema makes the tables of an empty database, in one of three ways; none says that the server does it when it starts.
@@ -57,8 +82,9 @@ type TargetRequest struct {
 
 // TargetKey says how the idempotency key is sent.
 type TargetKey struct {
-	Header string    `yaml:"header"` // default Idempotency-Key
-	Format KeyFormat `yaml:"format"` // default uuid4
+	Header    string    `yaml:"header"`    // default Idempotency-Key
+	Format    KeyFormat `yaml:"format"`    // default that of the profile, else uuid4
+	Malformed string    `yaml:"malformed"` // a key that is none, as sent; default one that is wrong for the format
 }
 
 // KeyFormat is how a key is spelled.
@@ -67,6 +93,7 @@ type KeyFormat string
 // The formats of keys.
 const (
 	KeyUUID4  KeyFormat = "uuid4"
+	KeyUUID7  KeyFormat = "uuid7"
 	KeyOpaque KeyFormat = "opaque" // 24 letters and digits
 	KeyQuoted KeyFormat = "quoted" // a UUID as a structured-field string, in quotation marks
 )
@@ -80,21 +107,11 @@ type TargetAnswers struct {
 	Failed   []int `yaml:"failed"`
 }
 
-// TargetEvidence is SQL over the service's own database. Executions gives one row for each committed execution, with a column "key",
-// or "token" where the service does not store the key; a column "id" names the row, and others are shown.
-type TargetEvidence struct {
-	Executions string     `yaml:"executions"`
-	By         EvidenceBy `yaml:"by"` // default key
-}
+// defaultReplicas is how many processes a run starts: a race that one process keeps out shows between two.
+const defaultReplicas = 2
 
-// EvidenceBy is what tells which request an execution is of.
-type EvidenceBy string
-
-// What rows may be found by.
-const (
-	ByKey   EvidenceBy = "key"   // column "key"
-	ByToken EvidenceBy = "token" // column "token": what {{unique}} in the body was
-)
+// TargetVersion is the newest form of target files that this program reads.
+const TargetVersion = 1
 
 // LoadTarget reads a target file.
 func LoadTarget(file string) (Target, error) {
@@ -109,12 +126,17 @@ func LoadTarget(file string) (Target, error) {
 	if t.file, err = filepath.Abs(file); err != nil {
 		return Target{}, fmt.Errorf("find the target file's folder: %w", err)
 	}
+	t.given = file
+	t.began = time.Now().UTC().Truncate(time.Second)
 	return t, nil
 }
 
 // ParseTarget reads a target from data; name stands for the file in errors, which read "file:line:column: field: what is wrong; cure".
 func ParseTarget(name string, data []byte) (Target, error) {
 	var t Target
+	if err := specfile.Refuse(name, data, TargetVersion); err != nil {
+		return Target{}, err
+	}
 	if err := specfile.Decode(name, data, &t); err != nil {
 		return Target{}, err
 	}
@@ -126,6 +148,15 @@ func ParseTarget(name string, data []byte) (Target, error) {
 }
 
 func (t Target) withDefaults() Target {
+	if profile, known := contract.FindProfile(t.Promise.Profile); known && t.Key.Format == "" {
+		t.Key.Format = KeyFormat(profile.Format)
+	}
+	if t.Start.Replicas == 0 {
+		t.Start.Replicas = defaultReplicas
+	}
+	if t.Start.OneProcess {
+		t.Start.Replicas = 1
+	}
 	for field, byDefault := range map[*string]string{
 		&t.Start.Ready: "tcp", &t.Start.Stop: "SIGTERM", &t.Start.DatabaseEnv: "DATABASE_URL", &t.Start.PortEnv: "PORT",
 		&t.Request.Method: "POST", &t.Key.Header: "Idempotency-Key",
@@ -141,6 +172,9 @@ func (t Target) withDefaults() Target {
 // File is the absolute path of the file that it was loaded from.
 func (t Target) File() string { return t.file }
 
+// Given is the file as it was named.
+func (t Target) Given() string { return t.given }
+
 // path makes a path of the file absolute.
 func (t Target) path(p string) string {
 	if filepath.IsAbs(p) {
@@ -155,11 +189,11 @@ func (t Target) Recovery() time.Duration {
 	return d
 }
 
-// Contract is what the server promises, as far as the file says.
-func (t Target) Contract() contract.Contract {
-	return contract.Service{
-		Method: t.Request.Method, Path: t.Request.Path, Recovers: t.Recovery() > 0,
-		Executed: t.Answers.Executed, Replayed: t.Answers.Replayed, InFlight: t.Answers.InFlight,
-		Mismatch: t.Answers.Mismatch, Failed: t.Answers.Failed,
-	}.Contract()
+// WithProvider is the target with a payment provider that its processes are told about.
+func (t Target) WithProvider(url string) Target {
+	t.provider = url
+	return t
 }
+
+// Running says whether the service runs already, so that it can only be asked.
+func (t Target) Running() bool { return len(t.URL) > 0 }

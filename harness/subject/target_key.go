@@ -2,20 +2,75 @@ package subject
 
 import (
 	"crypto/rand"
+	"encoding/binary"
 	"hash/fnv"
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 )
 
+// KeyBytes are what a key is made of.
+type KeyBytes [16]byte
+
 // NewKey makes a key that nobody has used.
 func (t Target) NewKey() string {
-	if t.Key.Format == KeyOpaque {
-		return strings.ToLower(rand.Text()[:24])
+	var b KeyBytes
+	_, _ = rand.Read(b[:]) // never fails
+	return t.KeyOf(b)
+}
+
+const opaqueAlphabet = "abcdefghijklmnopqrstuvwxyz234567"
+
+// KeyOf makes a key in the target's format; equal bytes make equal keys.
+func (t Target) KeyOf(b KeyBytes) string {
+	switch t.Key.Format {
+	case KeyOpaque:
+		return opaque(b)
+	case KeyUUID7:
+		at := firstUUID7.Add(time.Duration(binary.BigEndian.Uint32(b[2:6])) * time.Millisecond)
+		binary.BigEndian.PutUint64(b[:8], uint64(at.UnixMilli())<<16|uint64(b[6])<<8|uint64(b[7]))
+		b[6] = b[6]&0x0f | 0x70
+	default:
+		b[6] = b[6]&0x0f | 0x40
 	}
-	return uuid.NewString()
+	b[8] = b[8]&0x3f | 0x80
+	return uuid.UUID(b).String()
+}
+
+// firstUUID7 is the earliest time in a version 7 key. It is no clock's, so that a seed makes the same keys again.
+var firstUUID7 = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// opaque is 24 letters and digits, five bits each; the last few come from the same bytes again, turned round.
+func opaque(b KeyBytes) string {
+	var out strings.Builder
+	for i := range 24 {
+		out.WriteByte(opaqueAlphabet[(b[i%16]^b[(i*7+i/16)%16]>>3)&31])
+	}
+	return out.String()
+}
+
+// Line is a key as it is sent.
+func (t Target) Line(key string) string {
+	if t.Key.Format == KeyQuoted {
+		return `"` + key + `"`
+	}
+	return key
+}
+
+// MalformedLine is a key that is none, as it is sent.
+func (t Target) MalformedLine() string {
+	switch {
+	case t.Key.Malformed != "":
+		return t.Key.Malformed
+	case t.Key.Format == KeyOpaque:
+		return strings.Repeat("k", 300)
+	case t.Key.Format == KeyQuoted:
+		return `"unterminated`
+	}
+	return "not-a-uuid"
 }
 
 // Token is what {{unique}} stands for in requests under a key: twelve characters.
@@ -31,23 +86,70 @@ func (t Target) RowName(key string) string {
 
 // Generated fills in the path or the body of a request under a key.
 func (t Target) Generated(text, key string) string {
-	sum := fnv.New32a()
-	_, _ = sum.Write([]byte(key)) // never fails
-	return fill(text, map[string]string{"unique": t.Token(key), "number": strconv.Itoa(1 + int(sum.Sum32()%1000))})
+	return fillBy(text, func(field string) string {
+		name, argument, _ := strings.Cut(field, ":")
+		switch name {
+		case "unique":
+			return t.Token(key)
+		case "number":
+			low, high := 1, 1000
+			if argument != "" {
+				low, high, _ = span(argument) // Validate has refused another text
+			}
+			return strconv.Itoa(low + draw(key, argument, high-low+1))
+		case "choice":
+			words := strings.Split(argument, "|")
+			return words[draw(key, argument, len(words))]
+		}
+		return t.began.Format(time.RFC3339)
+	})
 }
 
-// Sign sets the headers of a request under a key.
-func (t Target) Sign(h http.Header, key string) {
-	if len(t.Request.Body) > 0 {
-		h.Set("Content-Type", "application/json")
-	}
-	for _, headers := range []map[string]string{t.Request.Headers, t.Auth} {
-		for name, value := range headers {
-			h.Set(name, value)
+// draw is a number below n that follows from a key and what is drawn.
+func draw(key, what string, n int) int {
+	sum := fnv.New32a()
+	_, _ = sum.Write([]byte(key + what)) // never fails
+	return int(sum.Sum32() % uint32(n))
+}
+
+// ByClock says whether requests have the time of the run in them, so that no seed makes the same ones again.
+func (t Target) ByClock() bool {
+	for _, body := range []string{t.Request.Path, t.Request.Body, t.OtherBody, t.RefusedBody, t.FailingBody, t.SlowBody} {
+		for _, m := range placeholder.FindAllStringSubmatch(body, -1) {
+			if m[1] == "timestamp" {
+				return true
+			}
 		}
 	}
-	if t.Key.Format == KeyQuoted {
-		key = `"` + key + `"`
+	return false
+}
+
+// Account are the users, at least one. The one of auth has no name.
+func (t Target) Accounts() []TargetUser {
+	if len(t.Users) == 0 {
+		return []TargetUser{{Headers: t.Auth}}
 	}
-	h.Set(t.Key.Header, key)
+	return t.Users
+}
+
+// Headers are those of a user's request, beside the key: a user's own come last.
+func (t Target) Headers(user int) map[string]string {
+	out := map[string]string{}
+	if t.Request.Body != "" {
+		out["Content-Type"] = "application/json"
+	}
+	for _, headers := range []map[string]string{t.Request.Headers, t.Accounts()[user].Headers} {
+		for name, value := range headers {
+			out[http.CanonicalHeaderKey(name)] = value
+		}
+	}
+	return out
+}
+
+// Sign sets the headers of the first user's request under a key.
+func (t Target) Sign(h http.Header, key string) {
+	for name, value := range t.Headers(0) {
+		h.Set(name, value)
+	}
+	h.Set(t.Key.Header, t.Line(key))
 }

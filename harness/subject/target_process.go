@@ -35,28 +35,45 @@ func (t Target) Server(n int, dsn, dir string) (*Server, error) {
 		return nil, fmt.Errorf("find a port for the server: %w", err)
 	}
 	port := strconv.Itoa(free)
-	addresses, err := addressesOf(dsn, port)
+	command, err := t.command(n, dsn, dir, port)
+	return &Server{target: t, port: port, command: command}, err
+}
+
+// command is that of the n-th process.
+func (t Target) command(n int, dsn, dir, port string) (Command, error) {
+	addresses, err := t.addresses(dsn, port)
 	if err != nil {
-		return nil, err
+		return Command{}, err
 	}
-	s := &Server{target: t, port: port}
-	s.command = Command{
-		Path: t.Start.Command[0], Dir: t.dir(), Log: filepath.Join(dir, fmt.Sprintf("server-%d.log", n)),
-		Env: []string{t.Start.DatabaseEnv + "=" + dsn, t.Start.PortEnv + "=" + port},
-	}
+	c := Command{Path: t.Start.Command[0], Dir: t.dir(), Log: LogPath(dir, n), Env: t.environment(dsn, addresses)}
 	for _, word := range t.Start.Command[1:] {
-		s.command.Args = append(s.command.Args, fill(word, addresses))
+		c.Args = append(c.Args, fill(word, addresses))
+	}
+	return c, nil
+}
+
+// environment is what a process is told beside the harness's own environment; port is "" for one that does not listen.
+func (t Target) environment(dsn string, addresses map[string]string) []string {
+	env := []string{t.Start.DatabaseEnv + "=" + dsn}
+	if addresses["port"] != "" {
+		env = append(env, t.Start.PortEnv+"="+addresses["port"])
+	}
+	if t.provider != "" {
+		env = append(env, t.Evidence.Provider.Env+"="+t.provider)
 	}
 	for _, name := range names(t.Start.Env) {
-		s.command.Env = append(s.command.Env, name+"="+fill(t.Start.Env[name], addresses))
+		env = append(env, name+"="+fill(t.Start.Env[name], addresses))
 	}
-	return s, nil
+	return env
 }
+
+// LogPath is the file in dir that takes the n-th process's log.
+func LogPath(dir string, n int) string { return filepath.Join(dir, fmt.Sprintf("server-%d.log", n)) }
 
 func (t Target) dir() string { return t.path(t.Start.Dir) }
 
-// addressesOf gives the values of addressFields.
-func addressesOf(dsn, port string) (map[string]string, error) {
+// addresses gives the values of addressFields.
+func (t Target) addresses(dsn, port string) (map[string]string, error) {
 	u, err := url.Parse(dsn)
 	if err != nil {
 		return nil, errors.New("the database's address is no URL")
@@ -64,7 +81,7 @@ func addressesOf(dsn, port string) (map[string]string, error) {
 	password, _ := u.User.Password()
 	return map[string]string{
 		"port": port, "database_url": dsn, "database_host": u.Hostname(), "database_port": u.Port(),
-		"database_name": strings.TrimPrefix(u.Path, "/"), "database_user": u.User.Username(), "database_password": password,
+		"database_name": strings.TrimPrefix(u.Path, "/"), "database_user": u.User.Username(), "database_password": password, "provider_url": t.provider,
 	}, nil
 }
 
@@ -87,10 +104,15 @@ func (s *Server) Start(ctx context.Context) error {
 }
 
 func (s *Server) ready(ctx context.Context) bool {
-	if s.target.Start.Ready != "tcp" {
-		return answers(ctx, s.URL()+s.target.Start.Ready)
+	return s.target.ready(ctx, net.JoinHostPort(loopback.Host, s.port))
+}
+
+// ready says whether a process at an address is.
+func (t Target) ready(ctx context.Context, addr string) bool {
+	if t.Start.Ready != "tcp" {
+		return answers(ctx, "http://"+addr+t.Start.Ready)
 	}
-	conn, err := new(net.Dialer).DialContext(ctx, "tcp", net.JoinHostPort(loopback.Host, s.port))
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
 	if err != nil {
 		return false
 	}
@@ -134,33 +156,31 @@ func (t Target) Prepare(ctx context.Context, dsn string, execute func(sql string
 		if err != nil {
 			return fmt.Errorf("schema.file: %w; the path starts in the target file's folder", err)
 		}
-		return named("schema.file", execute(string(sql)))
+		return prepared("schema.file", execute(string(sql)))
 	case t.Schema.SQL != "":
-		return named("schema.sql", execute(t.Schema.SQL))
+		return prepared("schema.sql", execute(t.Schema.SQL))
 	case len(t.Schema.Command) > 0:
-		return named("schema.command", t.prepareByCommand(ctx, dsn))
+		return prepared("schema.command", t.prepareByCommand(ctx, dsn))
 	}
 	return nil
 }
 
-func named(field string, err error) error {
+// prepared names the field by which tables could not be made.
+func prepared(field string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%s: %w", field, err)
+	return fmt.Errorf("%s: %w; correct it, so that it makes the tables of an empty database", field, err)
 }
 
 func (t Target) prepareByCommand(ctx context.Context, dsn string) error {
-	addresses, err := addressesOf(dsn, "")
+	addresses, err := t.addresses(dsn, "")
 	if err != nil {
 		return err
 	}
 	cmd := exec.CommandContext(ctx, t.Schema.Command[0], t.Schema.Command[1:]...)
 	cmd.Dir = t.dir()
-	cmd.Env = append(os.Environ(), t.Start.DatabaseEnv+"="+dsn)
-	for _, name := range names(t.Start.Env) {
-		cmd.Env = append(cmd.Env, name+"="+fill(t.Start.Env[name], addresses))
-	}
+	cmd.Env = append(os.Environ(), t.environment(dsn, addresses)...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		text := strings.Split(strings.TrimSpace(string(out)), "\n")

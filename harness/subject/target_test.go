@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/idemstorm/idemstorm/harness/loopback"
 )
 
 const goodTarget = `name: orders
@@ -36,7 +38,7 @@ func TestABadTargetFileIsRefusedWithLineFieldAndCure(t *testing.T) {
 		t.Fatalf("the good file is refused: %v", err)
 	}
 	for _, c := range []struct{ name, from, to, place, cure string }{
-		{"unknown field", "name: orders", "nam: orders", `1:1: unknown field "nam"`, "what may stand here is name, start, schema"},
+		{"unknown field", "name: orders", "nam: orders", `1:1: unknown field "nam"`, "what may stand here is version, name, url, start"},
 		{"unknown field inside", "ready: /up", "readiness: /up", `5:3: unknown field "readiness"`, "in start; what may stand here is command, env, dir, ready"},
 		{"a text for a list", "[node, server.js]", "node server.js", "3:12: start.command: ", "write a list, such as [a, b]"},
 		{"a text for a mapping", "{file: schema.sql}", "schema.sql", "7:9: schema: ", "write a mapping of file, sql, command"},
@@ -57,7 +59,7 @@ func TestABadTargetFileIsRefusedWithLineFieldAndCure(t *testing.T) {
 		{"unknown generated field", "{{number}}", "{{amount}}", "12:9: request.body: there is no field {{amount}}", "write one of {{unique}}, {{number}}"},
 		{"other body is the same", `'{"quantity": 1, "reference": "{{unique}}"}'`, `'{"quantity": {{number}}, "reference": "{{unique}}"}'`, "13:13: other_body: ", "something else"},
 		{"other body without token", `1, "reference": "{{unique}}"`, `1, "reference": "none"`, "13:13: other_body: ", "where request.body has it"},
-		{"unknown key format", "format: uuid4", "format: uuid7", `14:40: key.format: "uuid7"`, "uuid4, opaque or quoted"},
+		{"unknown key format", "format: uuid4", "format: uuid9", `14:40: key.format: "uuid9"`, "uuid4, uuid7, opaque or quoted"},
 		{"key header with a space", "header: Idempotency-Key", "header: Idempotency Key", "14:15: key.header: ", "such as Idempotency-Key"},
 		{"key among the headers", "{X-Tenant: acme}", "{Idempotency-Key: 1}", "11:30: request.headers.Idempotency-Key: ", "leave it out"},
 		{"recovery is no time", "recovers_within: 2s", "recovers_within: soon", `17:18: recovers_within: "soon"`, "such as 2s"},
@@ -104,7 +106,7 @@ func TestWhatIsGeneratedFollowsFromTheKey(t *testing.T) {
 
 func TestAKeyIsSentInItsFormat(t *testing.T) {
 	const id = `[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}`
-	for format, pattern := range map[string]string{"uuid4": "^" + id + "$", "quoted": `^"` + id + `"$`, "opaque": "^[a-z2-7]{24}$"} {
+	for format, pattern := range map[string]string{"uuid4": "^" + id + "$", "quoted": `^"` + id + `"$`, "opaque": "^[a-z2-7]{24}$", "uuid7": `^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`} {
 		target, err := ParseTarget("t.yaml", []byte(strings.Replace(goodTarget, "uuid4", format, 1)))
 		if err != nil {
 			t.Fatal(err)
@@ -120,20 +122,68 @@ func TestAKeyIsSentInItsFormat(t *testing.T) {
 	}
 }
 
-func TestTheDocumentedExampleLoads(t *testing.T) {
-	const doc = "../../docs/target-file.md"
+func TestTheDocumentedExamplesLoad(t *testing.T) {
+	first := documented(t, "../../docs/target-file.md", 0)
+	if first.Promise.Profile == "" || len(first.Evidence.Sources()) != 4 || first.Recovery() == 0 || len(first.missing()) != 0 || !first.ByClock() {
+		t.Errorf("the example does not show everything: %+v", first)
+	}
+	if running := documented(t, "../../docs/target-file.md", 1); !running.Running() || !running.Database.Disposable {
+		t.Errorf("the second example is of no running service: %+v", running)
+	}
+	documented(t, "../../README.md", 0)
+}
+
+// documented is the n-th block of YAML in a document.
+func documented(t *testing.T, doc string, n int) Target {
+	t.Helper()
 	text, err := os.ReadFile(doc)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, block, _ := strings.Cut(string(text), "```yaml\n")
-	example, _, _ := strings.Cut(block, "```")
+	example, _, _ := strings.Cut(strings.Split(string(text), "```yaml\n")[n+1], "```")
 	target, err := ParseTarget(doc, []byte(example))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if target.Name == "" || len(target.Answers.Mismatch) == 0 || target.Recovery() == 0 {
-		t.Errorf("the example does not show everything: %+v", target)
+	return target
+}
+
+// Who begins a file by hand or by asking gets one that is understood, whatever was answered.
+func TestADraftIsAFileThatLoads(t *testing.T) {
+	for name, d := range map[string]Draft{
+		"nothing known": {},
+		"running":       {URL: "http://127.0.0.1:3000", Name: "shop: \"the\" one", Body: "{\"it's\": {{number}}}", Auth: map[string]string{"X-Api-Key": "a: b #c"}},
+		"with rows":     {URL: "http://127.0.0.1:3000", Database: "postgres://u:p@127.0.0.1/shop", Executions: "SELECT 'a' AS key, \"id\" FROM t"},
+		"marked":        {Marker: "X-Again: true", Method: "DELETE", Path: "/orders/1", Notes: []string{"request.path: it is 1 here"}},
+	} {
+		var b strings.Builder
+		if err := d.Write(&b); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ParseTarget("t.yaml", []byte(b.String())); err != nil {
+			t.Errorf("%s: %v in\n%s", name, err, b.String())
+		}
+	}
+}
+
+// Nobody storms another's machine by a slip.
+func TestAHostBeyondThisMachineMustBeNamedTwice(t *testing.T) {
+	target := Target{URL: []string{"http://127.0.0.1:1", "https://shop.example.com/v1"}, Evidence: TargetEvidence{HTTP: TargetHTTP{Path: "http://logs.example.com/"}}}
+	for want, owned := range map[string][]string{
+		"shop.example.com is not this machine": nil,
+		"logs.example.com is not this machine": {"shop.example.com"},
+		"does not name that host":              {"shop.example.com", "logs.example.com", "shop.example.org"},
+		"":                                     {"logs.example.com", "shop.example.com"},
+	} {
+		err := target.Owned(owned)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("owned %v: %v, want %q", owned, err, want)
+		}
+	}
+	for host, is := range map[string]bool{"localhost": true, "127.9.9.9": true, "::1": true, "0.0.0.0": false, "localhost.example.com": false, "10.0.0.1": false} {
+		if loopback.Is(host) != is {
+			t.Errorf("%s: loopback %t", host, !is)
+		}
 	}
 }
 

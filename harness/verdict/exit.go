@@ -48,8 +48,11 @@ func (v Verdict) Sentence() string {
 	judged := v.count(Held) + v.count(Violated)
 	switch v.Exit() {
 	case ExitViolated:
-		return fmt.Sprintf("%s: VIOLATED: %d of %d judged invariants broken", v.Scenario, v.count(Violated), judged)
+		return fmt.Sprintf("%s: VIOLATED: %d of %d judged invariants broken%s", v.Scenario, v.count(Violated), judged, v.reach())
 	case ExitInconclusive:
+		if v.Partial {
+			return v.Scenario + ": INCONCLUSIVE: the verdict is partial: a file of the run is damaged, and only what could be read was judged"
+		}
 		return fmt.Sprintf("%s: INCONCLUSIVE: nothing broken was seen, and that is not enough to say that it holds", v.Scenario)
 	case ExitGate:
 		return fmt.Sprintf("%s: TOO SLOW: all %d judged invariants held, %d latency gate(s) failed", v.Scenario, judged, v.gates(Violated))
@@ -61,8 +64,16 @@ func (v Verdict) Sentence() string {
 	return held
 }
 
+// reach says how far a verdict reaches that does not reach over the whole run.
+func (v Verdict) reach() string {
+	if v.Partial {
+		return "; partial: a file of the run is cut off, and only what could be read was judged"
+	}
+	return ""
+}
+
 func (v Verdict) inconclusive() bool {
-	return v.Interrupted || len(v.Doubts) > 0 || v.count(Inconclusive) > 0 || v.gates(Inconclusive) > 0 || v.count(Held) == 0
+	return v.Interrupted || v.Partial || len(v.Doubts) > 0 || v.count(Inconclusive) > 0 || v.gates(Inconclusive) > 0 || v.count(Held) == 0
 }
 
 func (v Verdict) count(s Status) (n int) {

@@ -14,7 +14,8 @@ const RunSchema = 1
 // history beside it.
 type Run struct {
 	Schema     int               `json:"schema"`
-	Tool       string            `json:"tool"` // version and revision of idemstorm
+	Seal       string            `json:"seal,omitempty"` // SHA-256 of the whole file, with zeros in its own place; Save sets it
+	Tool       string            `json:"tool"`           // version and revision of idemstorm
 	Scenario   string            `json:"scenario"`
 	Summary    string            `json:"summary"` // the scenario's own sentence
 	Seed       uint64            `json:"seed"`
@@ -24,7 +25,8 @@ type Run struct {
 	Took       time.Duration     `json:"took_ns"`
 	Subject    string            `json:"subject"` // one line: what was tested, variant and replicas
 	Variant    string            `json:"variant,omitempty"`
-	Facts      []Fact            `json:"facts"` // environment: CPU, kernel, PostgreSQL and its settings, versions
+	Target     string            `json:"target,omitempty"` // file that describes the server, of somebody else's
+	Facts      []Fact            `json:"facts"`            // environment: CPU, kernel, PostgreSQL and its settings, versions
 	Counts     Counts            `json:"counts"`
 	Latency    []latency.Summary `json:"latency"`
 	Faults     []history.Fault   `json:"faults,omitempty"`
@@ -34,7 +36,17 @@ type Run struct {
 	Windows    []Window          `json:"fault_windows,omitempty"` // what each fault did, one line a fault
 	Doubts     []string          `json:"doubts,omitempty"`        // what the driver itself found doubtful, such as being late; part of the verdict's doubts
 	Verdict    Verdict           `json:"verdict"`
-	Files      []string          `json:"files"` // names beside run.json
+	Endpoints  []Endpoint        `json:"endpoints,omitempty"` // in the order of the plan
+	Files      []string          `json:"files"`               // names beside run.json
+
+	Digests map[string]Digest `json:"digests,omitempty"` // of the files beside run.json, as the run left them; by name
+	Damage  []string          `json:"damage,omitempty"`  // what was damaged when run.json was read again; kept, since writing it anew does not mend it
+}
+
+// Digest tells whether a file is still as it was.
+type Digest struct {
+	SHA256 string `json:"sha256"` // hexadecimal
+	Bytes  int64  `json:"bytes"`
 }
 
 // Fact is one line about the environment.
@@ -62,6 +74,19 @@ type Slot struct {
 	Ended map[string]int64 `json:"ended"`
 	P50   time.Duration    `json:"p50_ns"`
 	Max   time.Duration    `json:"max_ns"`
+	Late  time.Duration    `json:"late_ns,omitempty"` // the most that an attempt sent in it was sent after it was due
+}
+
+// Endpoint is what was asked of one endpoint, and what came of it.
+type Endpoint struct {
+	Route      string           `json:"route"` // the short name that latency series begin with
+	Endpoint   string           `json:"endpoint"`
+	Operations int64            `json:"operations"`
+	Attempts   int64            `json:"attempts"`
+	Ended      map[string]int64 `json:"ended"` // by contract answer, or lost, unsent, cut
+	P50        latency.Quantile `json:"p50"`   // of the service times of what was answered
+	P99        latency.Quantile `json:"p99"`
+	Max        time.Duration    `json:"max_ns"`
 }
 
 // Case is one operation of a counterexample with all its attempts and their classified answers.

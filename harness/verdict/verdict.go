@@ -100,4 +100,5 @@ type Verdict struct {
 	Gates       []Gate    `json:"gates,omitempty"`
 	Doubts      []string  `json:"doubts,omitempty"`      // what threatens the run's validity: a late generator, a limit hit; makes it inconclusive
 	Interrupted bool      `json:"interrupted,omitempty"` // stopped by a signal: what was recorded is judged, and it is inconclusive
+	Partial     bool      `json:"partial,omitempty"`     // a file of the run is damaged: what could be read was judged, and the doubts say what could not
 }

@@ -1,6 +1,10 @@
 package verdict
 
-import "time"
+import (
+	"time"
+
+	"github.com/idemstorm/idemstorm/harness/latency"
+)
 
 // Window is one fault and what became of what it struck. A request belongs to a fault when it was under way at any moment of
 // [FromNS, UntilNS], on a replica that the fault struck; a key when one of its requests does. What two faults struck is counted for each.
@@ -15,6 +19,10 @@ type Window struct {
 	Answers  WindowAnswers `json:"answers"`
 	Keys     int64         `json:"keys"`
 	Shared   int64         `json:"shared"` // of Keys, struck by another fault too
+
+	P50 latency.Quantile `json:"p50"` // of the service times of what was answered
+	P99 latency.Quantile `json:"p99"`
+	Max time.Duration    `json:"max_ns"`
 
 	Unsettled int64         `json:"unsettled"`          // keys without a final answer when it had healed
 	Longest   time.Duration `json:"longest_ns"`         // until the last of them that settled had its answer, from the heal

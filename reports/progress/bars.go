@@ -22,7 +22,7 @@ func (b *bars) begin(name string, total int64) {
 	}
 	b.total = total
 	title := mpb.PrependDecorators(decor.Name(name, decor.WCSyncSpaceR))
-	speed := decor.AverageSpeed(0, "%.0f/s", decor.WCSyncSpace)
+	speed := decor.AverageSpeed(0, "%.1f/s", decor.WCSyncSpace)
 	if total <= 0 {
 		b.bar = b.all.New(0, mpb.SpinnerStyle(), title,
 			mpb.AppendDecorators(decor.CurrentNoUnit("%d", decor.WCSyncSpace), speed))
@@ -52,8 +52,23 @@ func (b *bars) end(done int64) {
 	b.bar.Wait()
 }
 
+// close waits for the last drawing; the next phase begins a container of its own.
 func (b *bars) close() {
 	if b.all != nil {
 		b.all.Wait()
+		b.all = nil
 	}
+}
+
+// above writes lines over the bars, and straight to the terminal where there are none.
+type above struct {
+	bars *bars
+	w    io.Writer
+}
+
+func (a above) Write(line []byte) (int, error) {
+	if a.bars.all == nil {
+		return a.w.Write(line)
+	}
+	return a.bars.all.Write(line)
 }

@@ -17,6 +17,7 @@ type Options struct {
 	Terminal bool          // the writer is a terminal that can redraw: bars instead of lines
 	Quiet    bool          // nothing at all
 	Every    time.Duration // between plain lines; 0 is five seconds
+	Events   func(Event)   // takes everything as data instead of the writer; nil writes
 }
 
 // Progress follows one phase after another. Add may be called from many goroutines and costs one atomic addition; Phase and
@@ -43,6 +44,8 @@ func New(w io.Writer, o Options) *Progress {
 	switch {
 	case o.Quiet:
 		p.show = silence{}
+	case o.Events != nil:
+		p.show = &events{to: o.Events, now: time.Now}
 	case o.Terminal:
 		p.show, p.every = &bars{w: w}, 100*time.Millisecond
 	default:
@@ -67,11 +70,19 @@ func (p *Progress) Phase(name string, total int64) {
 // Add counts n more steps of the current phase as done.
 func (p *Progress) Add(n int64) { p.done.Add(n) }
 
-// Done ends the last phase and leaves the writer to its owner: nothing is written after it. It may be called twice.
+// Done ends the last phase and leaves the writer to its owner: nothing is written until the next Phase. It may be called twice.
 func (p *Progress) Done() {
 	p.finish()
 	p.show.close()
-	p.show = silence{}
+}
+
+// Above is where lines for w are written while phases are shown: above the bars, where w is the same terminal as theirs, and else to w itself.
+// It takes whole lines, from the goroutines that run between Phase and Done.
+func (p *Progress) Above(w io.Writer, sameTerminal bool) io.Writer {
+	if b, ok := p.show.(*bars); ok && sameTerminal {
+		return above{b, w}
+	}
+	return w
 }
 
 // finish waits for the follower first, so that the display is never called from two goroutines.

@@ -114,3 +114,73 @@ func TestALineSaysRateAndTimeLeft(t *testing.T) {
 		t.Fatalf("got\n%s\nwant\n%s", out.String(), want)
 	}
 }
+
+// A run has several parts that each end with Done; the second must be seen as well as the first.
+func TestAPhaseAfterDoneIsShownLikeTheFirst(t *testing.T) {
+	for name, o := range map[string]Options{"bars": {Terminal: true}, "lines": {}} {
+		var out buffer
+		p := New(&out, o)
+		for _, phase := range []string{"start", "race", "check"} {
+			p.Phase(phase, 10)
+			p.Add(10)
+			p.Done()
+		}
+		for _, want := range []string{"start", "race", "check"} {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("%s lack %q: %q", name, want, out.String())
+			}
+		}
+	}
+}
+
+func TestEventsCarryWhatADisplayWouldShow(t *testing.T) {
+	var mu sync.Mutex
+	var got []Event
+	seen := make(chan struct{}, 1)
+	p := New(nil, Options{Every: time.Millisecond, Events: func(e Event) {
+		mu.Lock()
+		defer mu.Unlock()
+		got = append(got, e)
+		if e.Kind == Updated && e.Done == 3 {
+			select {
+			case seen <- struct{}{}:
+			default:
+			}
+		}
+	}})
+	p.Phase("race", 4)
+	p.Add(3)
+	<-seen
+	p.Add(1)
+	p.Done()
+	first, last := got[0], got[len(got)-1]
+	if first.Kind != Begun || first.Name != "race" || first.Total != 4 || last.Kind != Ended || last.Done != 4 || last.Took <= 0 {
+		t.Errorf("first %+v, last %+v", first, last)
+	}
+}
+
+func TestLinesBesideBarsKeepTheirOrderAndNoneIsLost(t *testing.T) {
+	var out, stdout buffer
+	p := New(&out, Options{Terminal: true})
+	w := p.Above(&stdout, true)
+	write := func(line string) {
+		if _, err := w.Write([]byte(line)); err != nil {
+			t.Error(err)
+		}
+	}
+	write("before\n")
+	p.Phase("zoo", 2)
+	write("one\n")
+	write("two\n")
+	p.Done()
+	write("after\n")
+	if got := stdout.String(); got != "before\nafter\n" {
+		t.Errorf("straight to the terminal went %q", got)
+	}
+	if one, two := strings.Index(out.String(), "one\n"), strings.Index(out.String(), "two\n"); one < 0 || two < one {
+		t.Errorf("above the bars stands %q", out.String())
+	}
+	if other := New(&out, Options{}).Above(&stdout, true); other != &stdout {
+		t.Error("plain lines keep stdout to itself")
+	}
+}

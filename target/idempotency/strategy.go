@@ -18,11 +18,30 @@ type Strategy struct {
 	Story string
 	// Promise says what it does otherwise than the contract; "" for nothing.
 	Promise string
+	// Ends says how a claim ends whose worker is gone.
+	Ends Ending
+	// Waits: who meets a claim in flight waits for its end, and not at all otherwise.
+	Waits bool
+	// Hides: who meets a claim in flight does not see of which request it is.
+	Hides bool
 	// Redis: it needs one beside the database.
 	Redis bool
 	// New makes its claimer.
 	New func(Stores) Claimer
 }
+
+// Ending is how a claim ends whose worker is gone.
+type Ending int
+
+// The endings.
+const (
+	// ByRetirement: it is stale after a while, and one of those who meet it then retires it.
+	ByRetirement Ending = iota
+	// WithItsTransaction: the database ends it with the worker's connection.
+	WithItsTransaction
+	// WithItsLease: it ends by itself after a while.
+	WithItsLease
+)
 
 // Stores are what a strategy keeps its claims in.
 type Stores struct {
@@ -52,18 +71,24 @@ var Strategies = []Strategy{
 		Name:    "in-transaction",
 		Story:   "the insert is part of the business transaction; losers wait for its end in the database",
 		Promise: endsWithWorker + "; " + hidesBody,
+		Ends:    WithItsTransaction,
+		Waits:   true,
+		Hides:   true,
 		New:     func(s Stores) Claimer { return &TxClaimer{InsertClaimer: newInsertClaimer(s), Pool: s.Pool} },
 	},
 	{
 		Name:    "row-lock",
 		Story:   "the record is inserted first; the business transaction then locks it by SELECT … FOR UPDATE NOWAIT",
 		Promise: endsWithWorker,
+		Ends:    WithItsTransaction,
 		New:     func(s Stores) Claimer { return &RowLockClaimer{InsertClaimer: newInsertClaimer(s), Pool: s.Pool} },
 	},
 	{
 		Name:    "advisory-lock",
 		Story:   "the business transaction takes an advisory lock of the key, or does not wait for it, and then inserts the record",
 		Promise: endsWithWorker + "; " + hidesBody,
+		Ends:    WithItsTransaction,
+		Hides:   true,
 		New:     func(s Stores) Claimer { return &AdvisoryLockClaimer{InsertClaimer: newInsertClaimer(s), Pool: s.Pool} },
 	},
 	{
@@ -75,6 +100,7 @@ var Strategies = []Strategy{
 		Name:    "redis",
 		Story:   "SET NX in Redis decides; the database keeps what has ended, and its constraint lets one of two commit that Redis let in",
 		Promise: endsWithWorker + ", or with the lock's life; a Redis that forgets lets two work at once, of which one commits",
+		Ends:    WithItsLease,
 		Redis:   true,
 		New:     func(s Stores) Claimer { return &RedisClaimer{InsertClaimer: newInsertClaimer(s), Redis: s.Redis} },
 	},

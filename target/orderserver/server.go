@@ -33,6 +33,9 @@ type Server struct {
 	handler         http.Handler
 }
 
+// idleRedis is how many connections to Redis are kept when a storm is over. No pool of the database's accounts for them.
+const idleRedis = 8
+
 // New puts a replica together. It does not need the database to be there, unless cfg.Prepare does.
 func New(ctx context.Context, cfg Config) (*Server, error) {
 	cfg, err := cfg.withDefaults()
@@ -43,7 +46,9 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	s.clock.offset.Store(int64(cfg.ClockOffset))
 	s.provider = &providerClient{base: cfg.ProviderURL, http: &http.Client{Transport: &http.Transport{}}, log: cfg.Log}
 	if cfg.RedisAddr != "" {
-		s.redis = redis.NewClient(&redis.Options{Addr: cfg.RedisAddr, ContextTimeoutEnabled: true, DisableIdentity: true})
+		s.redis = redis.NewClient(&redis.Options{
+			Addr: cfg.RedisAddr, ContextTimeoutEnabled: true, DisableIdentity: true, MaxIdleConns: idleRedis,
+		})
 	}
 	if err := s.openPools(); err != nil {
 		s.Close()

@@ -20,9 +20,10 @@ import (
 const (
 	slack      = 250 * time.Millisecond // beyond the server's own deadline
 	recovery   = 2 * time.Second        // until errors are over
-	growth     = 1.10                   // of the last third of the outage over the first
+	growth     = 0.10                   // of the level, in a minute of the outage's plateau
 	spareBytes = 4 << 20                // what the garbage collector may keep
-	leak       = 0.05                   // goroutines for each request of a third: below that they come and go with the clients' connections
+
+	spareGoroutines = 50 // noise of one sample a quarter of a second; one in a hundred requests that leaks is 300 in a minute
 )
 
 // figures are what was seen of one outage.
@@ -125,20 +126,6 @@ func (f *figures) countLater(c contract.Contract, a *history.Attempt) {
 	}
 }
 
-// third is the mean of a figure over the n-th third of the outage, from 0.
-func (f figures) third(n int, of func(evidence.Held) int64) float64 {
-	length := (f.window.UntilNS - f.window.FromNS) / 3
-	from := f.window.FromNS + int64(n)*length
-	var sum, count float64
-	for _, s := range f.samples {
-		if at := int64(s.at); at >= from && at < from+length {
-			sum += float64(of(s.Held))
-			count++
-		}
-	}
-	return sum / max(count, 1)
-}
-
 func memory(h evidence.Held) int64     { return h.Memory }
 func goroutines(h evidence.Held) int64 { return h.Goroutines }
 
@@ -151,8 +138,8 @@ func (f figures) misses() (list []string) {
 	}
 	miss(f.inside == 0 || f.refused != f.inside, "an answer that is no 503")
 	miss(f.slowest > deadline+slack, "a 503 too late")
-	miss(f.third(2, memory) > growth*f.third(0, memory)+spareBytes, "memory")
-	miss(f.third(2, goroutines) > growth*f.third(0, goroutines)+leak*float64(f.inside)/3, "goroutines")
+	miss(!f.plateau(bare).flat(spareBytes), "memory is not flat")
+	miss(!f.plateau(beyond).flat(spareGoroutines), "goroutines are not flat")
 	miss(f.window.BackWhy != "" || f.window.Back > recovery, "recovery")
 	for _, finding := range f.verdict.Findings {
 		miss(finding.Status == verdict.Violated && finding.Claimed, finding.Invariant)
@@ -169,10 +156,7 @@ func (f figures) String() string {
 	fmt.Fprintf(&b, "%s of the key store for %v; load average %s\n", f.kind, length, load())
 	fmt.Fprintf(&b, "  answers     %d of %d requests inside were answered 503 idempotency_store_unavailable, %d otherwise\n", f.refused, f.inside, f.other)
 	fmt.Fprintf(&b, "  slowest     %v, the bound is %v\n", f.slowest.Round(time.Millisecond), deadline+slack)
-	fmt.Fprintf(&b, "  memory      %.1f MB in the first third, %.1f MB in the second, %.1f MB in the last\n",
-		f.third(0, memory)/1e6, f.third(1, memory)/1e6, f.third(2, memory)/1e6)
-	fmt.Fprintf(&b, "  goroutines  %.0f in the first third, %.0f in the second, %.0f in the last\n",
-		f.third(0, goroutines), f.third(1, goroutines), f.third(2, goroutines))
+	f.writeSeries(&b)
 	fmt.Fprintf(&b, "  recovery    errors over %v after the heal%s, the bound is %v\n", f.window.Back.Round(time.Millisecond), known(f.window.BackWhy), recovery)
 	b.WriteString("  afterwards  by half seconds: executed / refused for the store / otherwise:")
 	for _, t := range f.later {

@@ -34,7 +34,7 @@ type Options struct {
 	Tool    string        // version, for the results
 
 	Progress    Progress
-	Environment func(ctx context.Context, dsn string) ([]verdict.Fact, error)
+	Environment func(ctx context.Context, dsn string, ours bool) ([]verdict.Fact, error)
 }
 
 // Progress is told how many measurements there are to make and each that was made.
@@ -120,7 +120,7 @@ func (b *Bench) inside(ctx context.Context, dir string) (err error) {
 	defer func() { err = errors.Join(err, b.stage.close(ctx)) }()
 	b.result.Notes = append(b.result.Notes, b.stage.notes...)
 	if b.Environment != nil {
-		if b.result.Environment, err = b.Environment(ctx, b.stage.databases[b.Grid.SyncCommit[0]].dsn); err != nil {
+		if b.result.Environment, err = b.Environment(ctx, b.stage.databases[b.Grid.SyncCommit[0]].dsn, b.DSN == ""); err != nil {
 			return err
 		}
 	}

@@ -126,6 +126,12 @@ func chosen(names []string, usual []explore.Fault, slow ...explore.Fault) (out [
 	return out, nil
 }
 
+// CrashFaults are the names that CrashOptions.Faults may hold for the bundled server.
+func CrashFaults() []string {
+	usual, _ := new(Lab).faults(nil) // without names nothing can be unknown
+	return append(faultNames(usual), new(Lab).hang().Name)
+}
+
 func faultNames(faults []explore.Fault) (names []string) {
 	for _, f := range faults {
 		names = append(names, f.Name)

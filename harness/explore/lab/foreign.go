@@ -14,6 +14,7 @@ import (
 	"github.com/idemstorm/idemstorm/harness/explore"
 	"github.com/idemstorm/idemstorm/harness/pgcluster"
 	"github.com/idemstorm/idemstorm/harness/pgwire"
+	"github.com/idemstorm/idemstorm/harness/provider"
 	"github.com/idemstorm/idemstorm/harness/schedule"
 	"github.com/idemstorm/idemstorm/harness/subject"
 )
@@ -54,6 +55,10 @@ func (o ForeignOptions) withDefaults() ForeignOptions {
 func (o ForeignOptions) Validate() error {
 	o = o.withDefaults()
 	switch {
+	case o.Target.Running():
+		return fmt.Errorf("%s: start: missing; a service is explored on a throwaway database, with processes that idemstorm starts: write start instead of url", o.Target.File())
+	case o.Target.Evidence.Executions == "":
+		return fmt.Errorf("%s: evidence.executions: missing; the explorer reads each order's rows from the service's own database, such as SELECT id, idem_key AS key FROM orders", o.Target.File())
 	case !slices.Contains(ForeignCases, o.Case):
 		return fmt.Errorf("no case %q for a target; there are: duplicates, mismatch", o.Case)
 	case o.Requests < 1 || o.Requests > 4:
@@ -78,7 +83,8 @@ type Foreign struct {
 	servers  []*subject.Server
 	clients  []*explore.Client
 	proxies  []*pgwire.Proxy
-	restarts int // of servers that had ended by themselves
+	provider *provider.Provider // where the target calls one
+	restarts int                // of servers that had ended by themselves
 }
 
 // Scenario is the case that the lab was opened for.
@@ -214,6 +220,9 @@ func (f *Foreign) Close(ctx context.Context) error {
 	}
 	if f.cluster != nil {
 		errs = append(errs, f.cluster.Stop())
+	}
+	if f.provider != nil {
+		errs = append(errs, f.provider.Close())
 	}
 	return errors.Join(errs...)
 }

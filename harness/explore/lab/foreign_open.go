@@ -17,6 +17,7 @@ import (
 	"github.com/idemstorm/idemstorm/harness/explore"
 	"github.com/idemstorm/idemstorm/harness/pgcluster"
 	"github.com/idemstorm/idemstorm/harness/pgwire"
+	"github.com/idemstorm/idemstorm/harness/provider"
 )
 
 // OpenForeign starts everything, on a database of its own, asks the server a first time, and reads back what came of it: a file whose request
@@ -32,12 +33,24 @@ func OpenForeign(ctx context.Context, o ForeignOptions) (f *Foreign, err error) 
 			f = nil
 		}
 	}()
-	for _, open := range []func(context.Context) error{f.openDatabase, f.startServers, f.openStage, f.openJudge, f.warm, f.overhear} {
+	for _, open := range []func(context.Context) error{f.startProvider, f.openDatabase, f.startServers, f.openStage, f.openJudge, f.warm, f.overhear} {
 		if err := open(ctx); err != nil {
 			return f, err
 		}
 	}
 	return f, nil
+}
+
+// startProvider gives the target a payment provider to call, where it wants one; its ledger is not what orders are judged by.
+func (f *Foreign) startProvider(ctx context.Context) (err error) {
+	if f.opts.Target.Evidence.Provider.Env == "" {
+		return nil
+	}
+	if f.provider, err = provider.Start(ctx, provider.Options{Dir: f.opts.Dir}); err != nil {
+		return err
+	}
+	f.opts.Target = f.opts.Target.WithProvider(f.provider.URL())
+	return nil
 }
 
 func (f *Foreign) openDatabase(ctx context.Context) (err error) {

@@ -1,0 +1,220 @@
+package evidence
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"slices"
+)
+
+// stream reads an evidence file row by row. A long run leaves hundreds of megabytes of them, which encoding/json takes several times the memory and
+// the time for. It knows the form that Save writes, and gives up at the first surprise: then encoding/json decides what the file means.
+type stream struct {
+	r    *bufio.Reader
+	flat flat // the row at hand
+	keep *keeper
+}
+
+// readStream is ok only if it understood everything.
+func readStream(r io.Reader) (set Set, ok bool) {
+	s := &stream{r: bufio.NewReaderSize(r, 1<<20), keep: newKeeper()}
+	return set, s.set(&set)
+}
+
+func (s *stream) set(set *Set) bool {
+	seen := map[string]bool{}
+	for open := byte('{'); ; open = ',' {
+		if !s.is(open) {
+			return false
+		}
+		name, ok := s.next()
+		var member string
+		if !ok || json.Unmarshal(name, &member) != nil || seen[member] || !s.is(':') || !s.member(set, member) {
+			return false
+		}
+		seen[member] = true
+		if s.is('}') {
+			return true
+		}
+	}
+}
+
+// member reads one member of the set.
+func (s *stream) member(set *Set, name string) bool {
+	switch name {
+	case "orders":
+		return rows(s, &set.Orders, orderFields)
+	case "audits":
+		return rows(s, &set.Audits, auditFields)
+	case "replays":
+		return rows(s, &set.Replays, auditFields)
+	case "records":
+		return rows(s, &set.Records, recordFields)
+	}
+	value, ok := s.next()
+	if !ok {
+		return false
+	}
+	one := slices.Concat([]byte(`{"`), []byte(name), []byte(`":`), value, []byte("}"))
+	return json.Unmarshal(one, set) == nil
+}
+
+// rows reads an array of flat objects, each by row, or by encoding/json where row gives up.
+func rows[T any](s *stream, into *[]T, row func(*flat, *T)) bool {
+	if !s.is('[') { // null
+		value, ok := s.next()
+		return ok && json.Unmarshal(value, into) == nil
+	}
+	list := pile[T]{last: make([]T, 0, 64)}
+	for n := 0; !s.is(']'); n++ {
+		if n > 0 && !s.is(',') {
+			return false
+		}
+		value, ok := s.next()
+		if !ok {
+			return false
+		}
+		v := list.next()
+		s.flat = flat{b: value, keep: s.keep}
+		if row(&s.flat, v); !s.flat.whole() {
+			*v = *new(T)
+			if json.Unmarshal(value, v) != nil {
+				return false
+			}
+		}
+	}
+	*into = list.flat()
+	return true
+}
+
+// pile collects rows whose number is not known before. A slice that grows by appending copies everything many times, and holds twice as much as it
+// needs when it is largest.
+type pile[T any] struct {
+	full [][]T
+	last []T
+}
+
+const pileBlock = 4096 // rows
+
+// next is room for one more.
+func (p *pile[T]) next() *T {
+	if len(p.last) == cap(p.last) {
+		p.full = append(p.full, p.last)
+		p.last = make([]T, 0, min(2*cap(p.last), pileBlock))
+	}
+	p.last = p.last[:len(p.last)+1]
+	return &p.last[len(p.last)-1]
+}
+
+// flat is everything in one piece, and never nil.
+func (p *pile[T]) flat() []T {
+	all := make([]T, 0, len(p.full)*pileBlock+len(p.last))
+	for i := range p.full {
+		all = append(all, p.full[i]...)
+		p.full[i] = nil // the collector may have it
+	}
+	return append(all, p.last...)
+}
+
+// is takes the byte, white space before it too, if it is the next.
+func (s *stream) is(want byte) bool {
+	for {
+		c, err := s.r.ReadByte()
+		switch {
+		case err != nil:
+			return false
+		case c == want:
+			return true
+		case c == ' ' || c == '\n' || c == '\t' || c == '\r':
+			continue
+		}
+		_ = s.r.UnreadByte() // it was just read
+		return false
+	}
+}
+
+// next takes one value as it stands, valid until the next call. A value that fits the buffer is not copied.
+func (s *stream) next() ([]byte, bool) {
+	for n := 4 << 10; ; n *= 2 {
+		n = min(n, s.r.Size())
+		ahead, err := s.r.Peek(n)
+		if end := valueEnd(ahead); end > 0 {
+			_, _ = s.r.Discard(end) // it is there
+			return ahead[:end], true
+		}
+		if err != nil {
+			return nil, false
+		}
+		if n == s.r.Size() {
+			return s.long()
+		}
+	}
+}
+
+// long takes a value that is longer than the buffer.
+func (s *stream) long() ([]byte, bool) {
+	var value []byte
+	for {
+		ahead, err := s.r.Peek(max(1, s.r.Buffered()))
+		if err != nil {
+			return nil, false
+		}
+		from := len(value)
+		value = append(value, ahead...)
+		end := valueEnd(value)
+		if end > 0 {
+			_, _ = s.r.Discard(end - from)
+			return value[:end], true
+		}
+		_, _ = s.r.Discard(len(ahead))
+	}
+}
+
+// valueEnd is where the JSON value at the start of b ends, 0 if that is not in b. A number must be followed by something.
+func valueEnd(b []byte) int {
+	deep, start := 0, len(b)-len(bytes.TrimLeft(b, " \t\r\n"))
+	for i := start; i < len(b); i++ {
+		switch c := b[i]; c {
+		case '"':
+			n := stringEnd(b[i:])
+			if n == 0 {
+				return 0
+			}
+			i += n - 1
+		case '{', '[':
+			deep++
+			continue
+		case '}', ']':
+			deep--
+		default:
+			if deep > 0 || i+1 == len(b) || !ends(b[i+1]) {
+				continue
+			}
+		}
+		if deep == 0 {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+func ends(c byte) bool { return c == ',' || c == '}' || c == ']' || c == ' ' || c == '\n' }
+
+// stringEnd is the length of the string at the start of b, 0 if its end is not in b.
+func stringEnd(b []byte) int {
+	for i := 1; ; {
+		n := bytes.IndexByte(b[i:], '"')
+		if n < 0 {
+			return 0
+		}
+		i += n
+		back := i
+		for b[back-1] == '\\' {
+			back--
+		}
+		if i++; (i-1-back)%2 == 0 {
+			return i
+		}
+	}
+}

@@ -34,7 +34,7 @@ func TestARunSurvivesItsFile(t *testing.T) {
 		}
 		// JSON holds text: bytes that are not UTF-8 become the replacement character, and nothing else changes.
 		want := run
-		want.Schema = verdict.RunSchema
+		want.Schema, want.Seal = verdict.RunSchema, got.Seal
 		valid := cmp.Transformer("valid", func(s string) string { return strings.ToValidUTF8(s, "\uFFFD") })
 		if d := cmp.Diff(want, got, cmp.FilterValues(func(a, b string) bool { return !utf8.ValidString(a) || !utf8.ValidString(b) }, valid)); d != "" && name != "nasty" {
 			t.Errorf("%s (-want +got):\n%s", name, d)

@@ -20,9 +20,9 @@ type Window struct {
 	Keys     int64         `json:"keys"`
 	Shared   int64         `json:"shared"` // of Keys, struck by another fault too
 
-	P50 latency.Quantile `json:"p50"` // of the service times of what was answered
-	P99 latency.Quantile `json:"p99"`
-	Max time.Duration    `json:"max_ns"`
+	P50 latency.Quantile `json:"p50,omitzero"` // of the service times of what was answered
+	P99 latency.Quantile `json:"p99,omitzero"`
+	Max time.Duration    `json:"max_ns,omitempty"`
 
 	Unsettled int64         `json:"unsettled"`          // keys without a final answer when it had healed
 	Longest   time.Duration `json:"longest_ns"`         // until the last of them that settled had its answer, from the heal

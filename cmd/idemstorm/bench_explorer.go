@@ -32,16 +32,19 @@ func newBenchExplorerCommand() *cobra.Command {
 		Use:   "explorer",
 		Short: "Measure the wire explorer: schedules of two duplicates a second",
 		Long: `Bench explorer explores every order of two duplicates' statements to the end, again and again, and says how many schedules a second are played and
-judged. docs/bench/explorer.sh holds a schedule against the same two requests uncontrolled, and has three duplicates, isolation levels and crash points.
+judged. docs/bench/explorer.sh holds a schedule against the same two requests uncontrolled, and has three duplicates, isolation
+levels and crash points.
 
 Exit codes: 0 measured · 1 an order broke an invariant · 2 usage · 3 server or database not reachable · 5 not every order was explored.`,
+		Example: `  idemstorm bench explorer
+  idemstorm bench explorer --strategies insert-first,insert-or-read --runs 6`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return benchExplorer(cmd.Context(), cmd.OutOrStdout(), f) },
 	}
 	flags := cmd.Flags()
 	flags.StringSliceVar(&f.strategies, "strategies", f.strategies, "claim strategies to explore")
 	flags.IntVar(&f.runs, "runs", 10, fmt.Sprintf("how often each is explored; an interval needs %d", bench.LeastRuns))
-	flags.StringVar(&f.binDir, "pg-bin", "", "folder of PostgreSQL's server programs")
+	flags.StringVar(&f.binDir, "pg-bin", "", "folder of PostgreSQL's server programs (default: they are looked for)")
 	return cmd
 }
 

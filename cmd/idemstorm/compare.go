@@ -13,7 +13,7 @@ import (
 
 // Flags of `compare` that have a meaning for one kind of result only.
 var (
-	ofRuns  = []string{"out", "noise", "same"}
+	ofRuns    = []string{"out", "noise", "same"}
 	ofBenches = []string{"max-p99-regression", "max-throughput-regression", "json"}
 )
 

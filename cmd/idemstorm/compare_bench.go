@@ -23,8 +23,8 @@ type benchComparison struct {
 
 func (f *benchComparison) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.p99, "max-p99-regression", "", "fail when a strategy's winners' p99 has grown by more than this, such as 10%")
-	flags.StringVar(&f.throughput, "max-throughput-regression", "", "fail when a strategy's keys a second have shrunk by more than this, such as 5%")
+	flags.StringVar(&f.p99, "max-p99-regression", "", "fail when a strategy's winners' p99 has grown by more than this, such as 10% (default: no gate)")
+	flags.StringVar(&f.throughput, "max-throughput-regression", "", "fail when a strategy's keys a second have shrunk by more than this, such as 5% (default: no gate)")
 	flags.BoolVar(&f.json, "json", false, "print the comparison as JSON")
 }
 

@@ -55,7 +55,6 @@ func newRootCommand() *cobra.Command {
 		newExploreCommand(),
 		newBenchCommand(),
 		newCheckCommand(),
-		newCompareCommand(),
 		newReportCommand(),
 		newTargetCommand(),
 		newCompareCommand(),

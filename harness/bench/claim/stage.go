@@ -165,7 +165,7 @@ func (s *stage) openDatabase(ctx context.Context, sync string) (db *database, er
 	if _, err = db.admin.Exec(ctx, fmt.Sprintf(commitAs, sync)); err != nil {
 		return db, fmt.Errorf("set synchronous_commit for all sessions of our database: %w; give a role that may create databases (CREATEDB)", err)
 	}
-	db.statements = db.may(ctx, addStatements) && db.may(ctx, unseen)
+	db.statements = db.may(ctx, addStatements) && db.may(ctx, unseen) && db.may(ctx, calls) // the extension may be there, and not be loaded
 	if !db.statements {
 		s.note("Statements are not counted: pg_stat_statements is not to be had on this server")
 	}

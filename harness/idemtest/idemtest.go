@@ -49,6 +49,9 @@ func Run(t testing.TB, s Server, e Endpoint, evidence ...Evidence) {
 	var runs []verdict.Run
 	for _, scenario := range r.scenarios {
 		run, err := r.storm(ctx, scenario)
+		if ctx.Err() != nil {
+			t.Fatalf("idemtest: %s: the test's time was up before it had ended; raise go test's -timeout, or lower Endpoint.Keys", scenario.Name)
+		}
 		if err != nil {
 			t.Fatalf("idemtest: %s: %v", scenario.Name, inGo(err))
 		}

@@ -56,7 +56,8 @@ func again(test string, seed uint64) string {
 	for part := range strings.SplitSeq(test, "/") {
 		patterns = append(patterns, "^"+regexp.QuoteMeta(part)+"$")
 	}
-	return fmt.Sprintf("%s=%d go test -count=1 -run '%s' %s", SeedVariable, seed, strings.Join(patterns, "/"), testedPackage())
+	pattern := strings.ReplaceAll(strings.Join(patterns, "/"), "'", `'\''`)
+	return fmt.Sprintf("%s=%d go test -count=1 -run '%s' %s", SeedVariable, seed, pattern, testedPackage())
 }
 
 // testedPackage is the import path of the package whose tests run; "." where the binary does not know it.

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/idemstorm/idemstorm/harness/idemtest"
 	"github.com/idemstorm/idemstorm/harness/verdict"
@@ -74,4 +75,27 @@ func TestTheEnvironmentsSeedComesFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	record(t, run).mustSay(t, `IDEMTEST_SEED="forty" is no seed`)
+}
+
+// What is printed runs in a shell, whatever the subtest is called.
+func TestTheCommandThatRunsATestAgainIsOneOfTheShells(t *testing.T) {
+	service := &counting{charges: map[string]int{}, always: true}
+	e := idemtest.Endpoint{Path: "/charges", Scenarios: []string{"race"}, Keys: 10, Seed: 6}
+	r := record(t, func(r testing.TB) {
+		idemtest.Run(artefacts{r, t.TempDir(), "TestIt/it's_(odd)"}, idemtest.Handler(service), e, idemtest.Count(service.count))
+	})
+	r.mustSay(t, `'^TestIt$/^it'\''s_\(odd\)$'`)
+}
+
+// timed is a test whose time is up.
+type timed struct{ testing.TB }
+
+func (timed) Deadline() (time.Time, bool) { return time.Now(), true }
+
+func TestATestWhoseTimeIsUpSaysSo(t *testing.T) {
+	service := &counting{charges: map[string]int{}}
+	r := record(t, func(r testing.TB) {
+		idemtest.Run(timed{r}, idemtest.Handler(service), idemtest.Endpoint{Path: "/charges"}, idemtest.Count(service.count))
+	})
+	r.mustSay(t, "raise go test's -timeout")
 }

@@ -6,7 +6,7 @@
 // gives it a throwaway database. Explore needs no luck: it plays every order of two requests' SQL statements.
 //
 // A run has a seed, which fixes its operations, keys, bodies and times. A failure names it; with IDEMTEST_SEED set to it, the same test makes
-// the same requests again. With go test -artifacts every run keeps its report.html.
+// the same requests again (under -count each repetition makes keys of its own). With go test -artifacts every run keeps its report.html.
 //
 // The package stands above the harness as idemstorm's own commands do, and adds no judgement: Run is `idemstorm run --target`, Explore is
 // `idemstorm explore --target`, and what a violation is stands in docs/target-file.md.

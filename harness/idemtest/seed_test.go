@@ -41,11 +41,12 @@ func TestASeedMakesTheSameRequestsAgainAndACallOfItsOwnMakesOthers(t *testing.T)
 	e := idemtest.Endpoint{Path: "/charges", Body: "{{number}}", Scenarios: []string{"race"}, Keys: 10, Seed: 5}
 	service := func() *counting { return &counting{charges: map[string]int{}} }
 	one := service()
+	idemtest.Forget("TestOne") // as a new test binary does
 	first := stormed(t, "TestOne", e, one)
 	if second := stormed(t, "TestOne", e, one); second == first {
 		t.Error("two calls on one service make the same keys")
 	}
-	idemtest.Forget("TestOne") // as a new test binary does
+	idemtest.Forget("TestOne")
 	if again := stormed(t, "TestOne", e, service()); again != first {
 		t.Error("the seed does not make the same requests again")
 	}
@@ -57,6 +58,7 @@ func TestASeedMakesTheSameRequestsAgainAndACallOfItsOwnMakesOthers(t *testing.T)
 func TestKeysThatAServiceHasExecutedAlreadyAreRefused(t *testing.T) {
 	e := idemtest.Endpoint{Path: "/charges", Scenarios: []string{"race"}, Keys: 10, Seed: 6}
 	service := &counting{charges: map[string]int{}}
+	idemtest.Forget("TestKept")
 	stormed(t, "TestKept", e, service)
 	idemtest.Forget("TestKept")
 	r := record(t, func(r testing.TB) {

@@ -96,6 +96,9 @@ func kernel() string {
 
 // reproduce is the command line that runs the same plan again.
 func (o Options) reproduce() string {
+	if o.Again != "" {
+		return o.Again
+	}
 	parts := []string{"idemstorm", "run", o.scenarioRef(), "--seed", strconv.FormatUint(o.Seed, 10)}
 	if o.Target != nil {
 		parts = append(parts, "--target", o.Target.Given())

@@ -27,6 +27,7 @@ const teardownWithin = 20 * time.Second
 type rig struct {
 	bundle     subject.Bundled
 	target     *subject.Target // somebody else's server; nil for the bundled one
+	counted    []Counter       // sources of its evidence that the caller reads
 	store      store
 	fixture    subject.Fixture
 	provider   *provider.Provider

@@ -37,13 +37,16 @@ var ErrOtherPlan = errors.New("the plan has changed since: scenario, version or 
 // Options is one run of one scenario against the bundled server.
 type Options struct {
 	Scenario scenarios.Scenario
-	Ref      string          // how the scenario was named, for the command that reproduces the run; "" is its own name
-	Exe      string          // the binary that serves
-	Target   *subject.Target // somebody else's server instead of the bundled one; nil for none
-	Caps     drive.Caps      // on what is sent; zero has none
-	Variant  string          // broken variant; "" is the reference
-	Strategy string          // claim strategy; overrides the scenario's; "" keeps it
-	Replicas int             // overrides the scenario's; 0 keeps it
+	Ref      string           // how the scenario was named, for the command that reproduces the run; "" is its own name
+	Exe      string           // the binary that serves
+	Target   *subject.Target  // somebody else's server instead of the bundled one; nil for none
+	Counters []Counter        // sources of evidence that the caller reads, in the order of the target's Evidence.Counted
+	Salt     subject.KeyBytes // mixed into the keys that a running target gets, which must be new to it; zero draws one, and the seed alone repeats nothing
+	Again    string           // command that runs the same plan again; "" is that of idemstorm run
+	Caps     drive.Caps       // on what is sent; zero has none
+	Variant  string           // broken variant; "" is the reference
+	Strategy string           // claim strategy; overrides the scenario's; "" keeps it
+	Replicas int              // overrides the scenario's; 0 keeps it
 	Seed     uint64
 	Duration time.Duration // length of open-loop phases, if not 0
 	Rate     float64       // arrivals a second of open-loop phases, if not 0
@@ -181,7 +184,7 @@ func (o Options) savePlan(f subject.Fixture, run *verdict.Run) (*plan.Plan, erro
 	if !strings.HasPrefix(run.PlanDigest, o.Plan) {
 		return nil, fmt.Errorf("%w: seed %d gives plan %.12s, not %s", ErrOtherPlan, o.Seed, run.PlanDigest, o.Plan)
 	}
-	if o.repeats() {
+	if o.repeats() && o.Again == "" {
 		run.Reproduce += " --plan " + run.PlanDigest[:12]
 	}
 	return p, history.WriteOperations(filepath.Join(o.Dir, FilePlan), p.Operations())
@@ -198,6 +201,9 @@ func record(ctx context.Context, r *rig, o Options) (verdict.Run, error) {
 		return run, err
 	}
 	run.Facts = slices.Concat(run.Facts, r.between(), o.targetFacts(), o.Canary.facts())
+	if err := r.unused(ctx, o); err != nil {
+		return run, err
+	}
 	before, err := r.before(ctx, len(o.Scenario.Faults) > 0)
 	if err != nil {
 		return run, err
@@ -242,7 +248,7 @@ func (o Options) plan(f subject.Fixture) (*plan.Plan, error) {
 	}
 	in := plan.Input{Spec: o.Scenario.Workload, Seed: o.Seed, Contract: o.contract(), Accounts: accounts}
 	if o.Target != nil {
-		in.Requests = requestsOf(*o.Target)
+		in.Requests = requestsOf(*o.Target, o.Salt)
 	}
 	return plan.Build(in)
 }

@@ -104,9 +104,11 @@ func (r *rig) readSource(ctx context.Context, name string, owners owners) ([]evi
 		return evidence.FromHTTP(ctx, r.endpoint(e.HTTP.Path), e.HTTP.Headers, evidence.Naming{List: e.HTTP.List, Name: e.HTTP.Key + e.HTTP.Token, ID: e.HTTP.ID})
 	case sourceFile:
 		return r.readLines(e.File)
+	case sourceProvider:
+		charges, err := evidence.FromProvider(ctx, r.provider.URL())
+		return evidence.FromLedger(charges), err
 	}
-	charges, err := evidence.FromProvider(ctx, r.provider.URL())
-	return evidence.FromLedger(charges), err
+	return r.readCounter(ctx, name, owners)
 }
 
 // evidenceDSN is the way to the target's database that no fault reaches.

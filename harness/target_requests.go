@@ -16,12 +16,11 @@ type targetRequests struct {
 }
 
 // requestsOf are those of a run. A service that runs already may know every key that this seed has made before.
-func requestsOf(t subject.Target) targetRequests {
-	r := targetRequests{Target: t}
-	if t.Running() {
-		_, _ = rand.Read(r.salt[:]) // never fails
+func requestsOf(t subject.Target, salt subject.KeyBytes) targetRequests {
+	if t.Running() && salt == (subject.KeyBytes{}) {
+		_, _ = rand.Read(salt[:]) // never fails
 	}
-	return r
+	return targetRequests{t, salt}
 }
 
 // Key implements plan.Requests.

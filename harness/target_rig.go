@@ -22,7 +22,7 @@ func keysOf[V any](m map[string]V) iter.Seq[string] { return maps.Keys(m) }
 
 // buildTarget starts somebody else's server, or reaches the one that runs. On an error what was started is taken down.
 func buildTarget(ctx context.Context, lab *Lab, o Options) (r *rig, err error) {
-	r = &rig{bundle: o.bundle(), target: o.Target, wire: fault.NeedsWire(o.Scenario.Faults), fixture: fixtureOf(*o.Target)}
+	r = &rig{bundle: o.bundle(), target: o.Target, wire: fault.NeedsWire(o.Scenario.Faults), fixture: fixtureOf(*o.Target), counted: o.Counters}
 	defer func() {
 		if err != nil {
 			err = errors.Join(fmt.Errorf("%w: %w", ErrUnreachable, err), r.close(ctx))

@@ -31,7 +31,7 @@ var allowed = map[string][]string{
 	"target/orderserver":       {"migrations", "target/idempotency"},
 	"target/zoo":               {"target/idempotency", "target/orderserver"},
 	"target/claimtest":         {"target/idempotency"},
-	"harness/idemtest":         {"harness"},
+	"harness/idemtest":         {"harness", "harness/evidence", "harness/explore", "harness/explore/lab", "harness/loopback", "harness/pgcluster", "harness/plan", "harness/schedule", "harness/subject", "harness/verdict", "reports", "scenarios"},
 	"harness/explore":          {"harness/check", "harness/contract", "harness/drive", "harness/evidence", "harness/history", "harness/pgwire", "harness/plan", "harness/schedule", "harness/verdict"},
 	"harness/explore/lab":      {"harness/explore", "harness/check", "harness/contract", "harness/evidence", "harness/history", "harness/pgcluster", "harness/pgwire", "harness/provider", "harness/schedule", "harness/subject", "harness/verdict"},
 	"harness/schedule":         {"harness/verdict", "harness/wholefile"},

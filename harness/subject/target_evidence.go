@@ -18,6 +18,7 @@ type TargetEvidence struct {
 	HTTP       TargetHTTP     `yaml:"http"`
 	File       TargetLines    `yaml:"file"`
 	Provider   TargetProvider `yaml:"provider"`
+	Counted    []string       `yaml:"-"` // names of sources that the program which describes the target reads by itself
 }
 
 // EvidenceBy is what tells which request an execution is of.
@@ -75,7 +76,7 @@ func (e TargetEvidence) Sources() (out []string) {
 			out = append(out, source.name)
 		}
 	}
-	return out
+	return append(out, e.Counted...)
 }
 
 func (t Target) validateEvidence() error {

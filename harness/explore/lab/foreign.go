@@ -29,6 +29,10 @@ type ForeignOptions struct {
 	Shared   bool          // one server process for all requests, instead of one each
 	Quiet    time.Duration // see explore.StageOptions
 	Params   bool
+
+	// Serve starts the n-th server, from 1, in the caller's own process, with the database's URL that it must use, and gives the server's base
+	// URL; the caller ends it after Close. nil starts the target's command. Nothing can be killed then.
+	Serve func(n int, dsn string) (baseURL string, err error)
 }
 
 // Cases of a foreign server.

@@ -18,6 +18,9 @@ const patienceOfClients = time.Second
 
 // Crash strikes at every step of one request with every fault.
 func (f *Foreign) Crash(ctx context.Context, o CrashOptions) (schedule.CrashResult, error) {
+	if f.opts.Serve != nil {
+		return schedule.CrashResult{}, errors.New("crash points need servers that can be killed, and these are in the caller's own process")
+	}
 	if len(f.servers) == 1 {
 		return schedule.CrashResult{}, f.atFile(errors.New("start.one_process: crash points need a second process, which takes the retries; allow several, each on its own port"))
 	}

@@ -131,17 +131,26 @@ func (f *Foreign) startServers(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		server, err := f.opts.Target.Server(n+1, dsn, f.opts.Dir)
-		if err != nil {
+		if err := f.startServer(ctx, n, dsn); err != nil {
 			return err
-		}
-		f.servers = append(f.servers, server)
-		f.clients = append(f.clients, explore.NewClient(server.URL, n+1, f.promise))
-		if err := server.Start(ctx); err != nil {
-			return f.atFile(err)
 		}
 	}
 	return nil
+}
+
+func (f *Foreign) startServer(ctx context.Context, n int, dsn string) error {
+	if f.opts.Serve != nil {
+		url, err := f.opts.Serve(n+1, dsn)
+		f.clients = append(f.clients, explore.NewClient(func() string { return url }, n+1, f.promise))
+		return err
+	}
+	server, err := f.opts.Target.Server(n+1, dsn, f.opts.Dir)
+	if err != nil {
+		return err
+	}
+	f.servers = append(f.servers, server)
+	f.clients = append(f.clients, explore.NewClient(server.URL, n+1, f.promise))
+	return f.atFile(server.Start(ctx))
 }
 
 // through is the database's URL for the n-th process.
@@ -164,7 +173,7 @@ func (f *Foreign) openStage(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	for n := range max(1, len(f.servers)-1) {
+	for n := range max(1, len(f.proxies)-1) {
 		owner := n
 		if f.opts.Shared {
 			owner = explore.Shared

@@ -28,6 +28,9 @@ func main() {
 }
 
 func run() error {
+	if len(os.Args) > 1 && os.Args[1] == "prepare" {
+		return prepare(context.Background())
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	db, err := pgxpool.New(ctx, os.Getenv("DATABASE_URL"))
@@ -48,14 +51,16 @@ func run() error {
 	})
 }
 
+var errNoRedis = errors.New("DISPOSABLE_REDIS_URL: missing; start a redis-server that may be emptied and set it, such as redis://127.0.0.1:6399")
+
 // middleware is Fiber's, in one of the set-ups.
 func middleware(setup, databaseURL string) (fiber.Handler, error) {
 	if setup == "memory" {
 		return idempotency.New(), nil
 	}
-	url := os.Getenv("REDIS_URL")
+	url := os.Getenv("DISPOSABLE_REDIS_URL")
 	if url == "" {
-		return nil, errors.New("REDIS_URL: missing; start redis-server and set it, such as redis://127.0.0.1:6379")
+		return nil, errNoRedis
 	}
 	config := idempotency.Config{Storage: redis.New(redis.Config{URL: url})}
 	switch setup {

@@ -10,8 +10,8 @@ const INSERT_ORDER = 'INSERT INTO orders (idem_key, item, quantity) VALUES ($1, 
 const pool = new Pool({ connectionString: process.env.DATABASE_URL, max: 16, connectionTimeoutMillis: 2000 })
 pool.on('error', (err) => console.error('idle connection:', err.message)) // the pool opens another one
 
-if (!process.env.REDIS_URL) throw new Error('REDIS_URL: missing; start redis-server and set it, such as redis://127.0.0.1:6379')
-const storage = new RedisStorageAdapter({ url: process.env.REDIS_URL })
+if (!process.env.DISPOSABLE_REDIS_URL) throw new Error('DISPOSABLE_REDIS_URL: missing; start a redis-server that may be emptied and set it, such as redis://127.0.0.1:6399')
+const storage = new RedisStorageAdapter({ url: process.env.DISPOSABLE_REDIS_URL })
 const idempotency = new Idempotency(storage)
 
 async function place(key, { item, quantity }) {
@@ -39,7 +39,7 @@ async function answer(request) {
   const body = JSON.parse(text)
   const asked = { method: request.method, path: request.url, headers: request.headers, body }
   const known = await idempotency.onRequest(asked)
-  if (known) return known
+  if (known) return { ...known, replayed: true }
   const placed = await place(request.headers['idempotency-key'], body)
   await idempotency.onResponse(asked, placed)
   return placed
@@ -52,6 +52,7 @@ const server = http.createServer(async (request, response) => {
   } catch (err) {
     answered = { body: { error: err.message }, additional: { status: err.code in statusOf ? statusOf[err.code] : err instanceof SyntaxError || err.code ? 400 : 503 } }
   }
+  if (answered.replayed) response.setHeader('Idempotency-Replayed', 'true')
   response.writeHead(answered.additional.status, { 'Content-Type': 'application/json' }).end(JSON.stringify(answered.body))
 })
 

@@ -214,6 +214,16 @@ func TestAKeyThatStaysInFlightIsAFaultOnlyWhereRecoveryIsStated(t *testing.T) {
 	}
 }
 
+// Who completes the record after the answer leaves a duplicate unanswered for a moment. That is not yet a key that never recovers.
+func TestAServiceThatCompletesItsRecordAfterItsAnswerIsGivenTheTimeThatItStates(t *testing.T) {
+	t.Parallel()
+	const late = "[./orders, -mode, complete-late]"
+	target := orders(t, inTransaction, late, "auth:", "answers: {in_flight: [409]}\nrecovers_within: 5s\nauth:")
+	if got := searchForeign(t, lab.ForeignOptions{Target: target}, true); got.Violating > 0 || got.Schedules < 2 {
+		t.Errorf("%s: %+v", got.Sentence(), got.Schedule)
+	}
+}
+
 // A file that is wrong about its server is answered before the search, by one line that names the field.
 func TestATargetFileThatIsWrongAboutItsServerIsRefused(t *testing.T) {
 	t.Parallel()

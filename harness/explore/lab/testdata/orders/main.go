@@ -37,7 +37,7 @@ const (
 )
 
 func main() {
-	mode := flag.String("mode", "transaction", "check-then-insert, claim-first or transaction")
+	mode := flag.String("mode", "transaction", "check-then-insert, claim-first, complete-late or transaction")
 	simple := flag.Bool("simple", false, "use the simple protocol")
 	busy := flag.Bool("busy", false, "have jobs of its own beside requests")
 	flag.Parse()
@@ -68,7 +68,8 @@ func run(mode string, simple, busy bool) error {
 		return err
 	}
 	s.place = map[string]func(context.Context, string, order) (int, string, error){
-		"check-then-insert": s.checkThenInsert, "claim-first": s.claimFirst, "transaction": s.inTransaction,
+		"check-then-insert": s.checkThenInsert, "claim-first": s.claimFirst, "complete-late": s.completeLate,
+		"transaction": s.inTransaction,
 	}[mode]
 	if busy {
 		go s.beat()
@@ -133,6 +134,27 @@ func (s *service) claimFirst(ctx context.Context, key string, o order) (int, str
 		return err
 	})
 	return http.StatusCreated, fmt.Sprint(id), err
+}
+
+// completeLate completes its claim when it has answered, so that a duplicate is told to come again for a moment longer.
+func (s *service) completeLate(ctx context.Context, key string, o order) (int, string, error) {
+	tag, err := s.pool.Exec(ctx, claimSQL, key, o.Item)
+	if err != nil {
+		return 0, "", err
+	}
+	if tag.RowsAffected() == 0 {
+		return s.again(ctx, s.pool, key, o)
+	}
+	var id int64
+	if err := s.pool.QueryRow(ctx, insertSQL, key, o.Reference, o.Item, o.Quantity).Scan(&id); err != nil {
+		return 0, "", err
+	}
+	time.AfterFunc(30*time.Millisecond, func() {
+		if _, err := s.pool.Exec(context.Background(), completeSQL, key, id); err != nil {
+			log.Println(err)
+		}
+	})
+	return http.StatusCreated, fmt.Sprint(id), nil
 }
 
 // inTransaction claims and acts in one transaction, so that a duplicate waits for its end.

@@ -1,7 +1,8 @@
 // An IIdempotencyDataAdapter over PostgreSQL. As in the library's own store, create fails if the resource is there already; the primary
-// key of the table sees to it, also between processes.
+// key of the table sees to it, also between processes. The error carries the status that the library answers in the same situation, when its
+// find sees the resource of a request that is still at work.
 const FIND = 'SELECT request, response FROM idempotency_resources WHERE idempotency_key = $1'
-const CREATE = 'INSERT INTO idempotency_resources (idempotency_key, request) VALUES ($1, $2)'
+const CREATE = 'INSERT INTO idempotency_resources (idempotency_key, request) VALUES ($1, $2) ON CONFLICT DO NOTHING'
 const UPDATE = 'UPDATE idempotency_resources SET response = $2 WHERE idempotency_key = $1'
 const DELETE = 'DELETE FROM idempotency_resources WHERE idempotency_key = $1'
 
@@ -16,7 +17,8 @@ class PostgresAdapter {
 
   async create({ idempotencyKey, request }) {
     const { body, method, query, url } = request // without the headers, which hold credentials
-    await this.pool.query(CREATE, [idempotencyKey, JSON.stringify({ body, headers: {}, method, query, url })])
+    const created = await this.pool.query(CREATE, [idempotencyKey, JSON.stringify({ body, headers: {}, method, query, url })])
+    if (created.rowCount === 0) throw Object.assign(new Error('a request with this key came first'), { status: 409 })
   }
 
   async update({ idempotencyKey, response }) {

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -20,6 +21,7 @@ import (
 type service struct {
 	pool  *pgxpool.Pool
 	place func(ctx context.Context, key string, o order) (status int, answer string, err error)
+	mu    sync.Mutex // held while one-by-one places an order
 }
 
 type order struct {
@@ -37,7 +39,7 @@ const (
 )
 
 func main() {
-	mode := flag.String("mode", "transaction", "check-then-insert, claim-first, complete-late or transaction")
+	mode := flag.String("mode", "transaction", "check-then-insert, one-by-one, claim-first, complete-late or transaction")
 	simple := flag.Bool("simple", false, "use the simple protocol")
 	busy := flag.Bool("busy", false, "have jobs of its own beside requests")
 	flag.Parse()
@@ -68,7 +70,7 @@ func run(mode string, simple, busy bool) error {
 		return err
 	}
 	s.place = map[string]func(context.Context, string, order) (int, string, error){
-		"check-then-insert": s.checkThenInsert, "claim-first": s.claimFirst, "complete-late": s.completeLate,
+		"check-then-insert": s.checkThenInsert, "one-by-one": s.oneByOne, "claim-first": s.claimFirst, "complete-late": s.completeLate,
 		"transaction": s.inTransaction,
 	}[mode]
 	if busy {
@@ -114,6 +116,13 @@ func (s *service) checkThenInsert(ctx context.Context, key string, o order) (int
 	}
 	err = s.pool.QueryRow(ctx, insertSQL, key, o.Reference, o.Item, o.Quantity).Scan(&id)
 	return http.StatusCreated, fmt.Sprint(id), err
+}
+
+// oneByOne is right in one process: a lock in its memory keeps requests apart, and not those of another process.
+func (s *service) oneByOne(ctx context.Context, key string, o order) (int, string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.checkThenInsert(ctx, key, o)
 }
 
 // claimFirst commits its claim, so that a duplicate is told at once to come again.

@@ -4,7 +4,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 GO ?= go
 BIN := bin/idemstorm
-SOURCES := $(shell find cmd harness reports scenarios target migrations -type f -not -name '*_test.go' -not -path '*/testdata/*' 2>/dev/null) go.mod go.sum
+SOURCES := $(shell find cmd harness reports scenarios target migrations -type f -not -name '*_test.go' -not -path '*/testdata/*' -not -path 'target/examples/*' 2>/dev/null) go.mod go.sum
 
 .PHONY: help
 help: ## list the targets
@@ -27,6 +27,7 @@ test: lint ## lint, then every test (installs PostgreSQL, redis, pgbouncer, chro
 	@bash docs/scripts/need-postgres
 	@bash docs/scripts/need-redis
 	@bash docs/scripts/need-pgbouncer
+	@bash docs/scripts/need-node
 	@bash docs/scripts/need-chromium
 	@bash docs/scripts/need-axe
 	$(GO) test -timeout 15m ./...

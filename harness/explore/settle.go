@@ -54,10 +54,11 @@ func (p *playing) Settle(ctx context.Context) (Moment, error) {
 	}
 }
 
-// awaitStanding waits until one actor is held, blocked or done, or is taken for quiet.
+// awaitStanding waits until one actor is held, blocked or done, or is taken for quiet: it may wait for another inside the server, without a
+// statement that would show it.
 func (p *playing) awaitStanding(ctx context.Context, actor int) error {
-	ctx, cancel := context.WithTimeout(ctx, p.stage.opts.Quiet)
-	defer cancel()
+	quiet := time.NewTimer(p.stage.opts.Quiet)
+	defer quiet.Stop()
 	for {
 		p.mu.Lock()
 		l := p.lanes[actor]
@@ -68,8 +69,11 @@ func (p *playing) awaitStanding(ctx context.Context, actor int) error {
 		}
 		select {
 		case <-p.changed:
+		case <-quiet.C:
+			p.silence([]int{actor})
+			return nil
 		case <-ctx.Done():
-			return fmt.Errorf("%s sent no statement within %v: %w", p.scenario.Actors[actor].Name, p.stage.opts.Quiet, ctx.Err())
+			return fmt.Errorf("wait for the first statement of %s: %w", p.scenario.Actors[actor].Name, ctx.Err())
 		}
 	}
 }

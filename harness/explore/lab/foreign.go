@@ -97,7 +97,7 @@ func (f *Foreign) Scenario() (explore.Scenario, error) {
 		Name:  fmt.Sprintf("%s: %d × %s %s, %s", f.opts.Target.Name, f.opts.Requests, f.opts.Target.Request.Method, f.opts.Target.Request.Path, f.opts.Case),
 		Fresh: func(context.Context) (explore.Case, error) { return f.fresh(), nil },
 		Judge: func(ctx context.Context, c explore.Case, plays []explore.Play) (schedule.Outcome, error) {
-			return f.judge.Case(ctx, c, f.asking().once(ctx, c, plays), explore.Beside{})
+			return f.judge.Case(ctx, c, f.askedAgain(ctx, c, plays), explore.Beside{})
 		},
 	}
 	for n := range f.opts.Requests {
@@ -111,6 +111,15 @@ func (f *Foreign) Scenario() (explore.Scenario, error) {
 		s.Actors = append(s.Actors, f.actor(f.client(n), name, class, body))
 	}
 	return s, nil
+}
+
+// askedAgain is the plays with what was asked for after the schedule. A service that completes its record when it has answered already needs a
+// moment: where it states how soon a key recovers it is given that long, and where it does not a single request shows what was left behind.
+func (f *Foreign) askedAgain(ctx context.Context, c explore.Case, plays []explore.Play) []explore.Play {
+	if f.judge.Recovery > 0 {
+		return f.asking().untilFinal(ctx, c, plays, f.judge.Recovery)
+	}
+	return f.asking().once(ctx, c, plays)
 }
 
 // System puts a scenario on the lab's stage.

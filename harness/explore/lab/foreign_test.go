@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -211,6 +212,30 @@ func TestAKeyThatStaysInFlightIsAFaultOnlyWhereRecoveryIsStated(t *testing.T) {
 	})
 	if err != nil || got.Exit() != 1 || !stuck {
 		t.Errorf("%s; %v", got.Sentence(), err)
+	}
+}
+
+// Who completes the record after the answer leaves a duplicate unanswered for a moment. That is not yet a key that never recovers.
+func TestAServiceThatCompletesItsRecordAfterItsAnswerIsGivenTheTimeThatItStates(t *testing.T) {
+	t.Parallel()
+	const late = "[./orders, -mode, complete-late]"
+	target := orders(t, inTransaction, late, "auth:", "answers: {in_flight: [409]}\nrecovers_within: 5s\nauth:")
+	if got := searchForeign(t, lab.ForeignOptions{Target: target}, true); got.Violating > 0 || got.Schedules < 2 {
+		t.Errorf("%s: %+v", got.Sentence(), got.Schedule)
+	}
+}
+
+// A request that waits in the server's memory shows nothing to the database. The others go on without it, which the result says.
+func TestALockInTheMemoryOfOneProcessIsNoRaceThereAndOneBetweenTwo(t *testing.T) {
+	t.Parallel()
+	target := orders(t, inTransaction, "[./orders, -mode, one-by-one]")
+	one := searchForeign(t, lab.ForeignOptions{Target: target, Shared: true, Quiet: 300 * time.Millisecond}, true)
+	said := slices.ContainsFunc(one.Open, func(why string) bool { return strings.Contains(why, "request 2 did nothing for 300ms") })
+	if one.Exit() != 5 || one.Violating > 0 || one.Schedules == 0 || !said {
+		t.Errorf("in one process: %s, open %q", one.Sentence(), one.Open)
+	}
+	if two := searchForeign(t, lab.ForeignOptions{Target: target}, false); two.Exit() != 1 {
+		t.Errorf("in two: %s, open %q", two.Sentence(), two.Open)
 	}
 }
 

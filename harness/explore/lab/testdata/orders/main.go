@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -20,6 +21,7 @@ import (
 type service struct {
 	pool  *pgxpool.Pool
 	place func(ctx context.Context, key string, o order) (status int, answer string, err error)
+	mu    sync.Mutex // held while one-by-one places an order
 }
 
 type order struct {
@@ -37,7 +39,7 @@ const (
 )
 
 func main() {
-	mode := flag.String("mode", "transaction", "check-then-insert, claim-first or transaction")
+	mode := flag.String("mode", "transaction", "check-then-insert, one-by-one, claim-first, complete-late or transaction")
 	simple := flag.Bool("simple", false, "use the simple protocol")
 	busy := flag.Bool("busy", false, "have jobs of its own beside requests")
 	flag.Parse()
@@ -68,7 +70,8 @@ func run(mode string, simple, busy bool) error {
 		return err
 	}
 	s.place = map[string]func(context.Context, string, order) (int, string, error){
-		"check-then-insert": s.checkThenInsert, "claim-first": s.claimFirst, "transaction": s.inTransaction,
+		"check-then-insert": s.checkThenInsert, "one-by-one": s.oneByOne, "claim-first": s.claimFirst, "complete-late": s.completeLate,
+		"transaction": s.inTransaction,
 	}[mode]
 	if busy {
 		go s.beat()
@@ -115,6 +118,13 @@ func (s *service) checkThenInsert(ctx context.Context, key string, o order) (int
 	return http.StatusCreated, fmt.Sprint(id), err
 }
 
+// oneByOne is right in one process: a lock in its memory keeps requests apart, and not those of another process.
+func (s *service) oneByOne(ctx context.Context, key string, o order) (int, string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.checkThenInsert(ctx, key, o)
+}
+
 // claimFirst commits its claim, so that a duplicate is told at once to come again.
 func (s *service) claimFirst(ctx context.Context, key string, o order) (int, string, error) {
 	tag, err := s.pool.Exec(ctx, claimSQL, key, o.Item)
@@ -133,6 +143,27 @@ func (s *service) claimFirst(ctx context.Context, key string, o order) (int, str
 		return err
 	})
 	return http.StatusCreated, fmt.Sprint(id), err
+}
+
+// completeLate completes its claim when it has answered, so that a duplicate is told to come again for a moment longer.
+func (s *service) completeLate(ctx context.Context, key string, o order) (int, string, error) {
+	tag, err := s.pool.Exec(ctx, claimSQL, key, o.Item)
+	if err != nil {
+		return 0, "", err
+	}
+	if tag.RowsAffected() == 0 {
+		return s.again(ctx, s.pool, key, o)
+	}
+	var id int64
+	if err := s.pool.QueryRow(ctx, insertSQL, key, o.Reference, o.Item, o.Quantity).Scan(&id); err != nil {
+		return 0, "", err
+	}
+	time.AfterFunc(30*time.Millisecond, func() {
+		if _, err := s.pool.Exec(context.Background(), completeSQL, key, id); err != nil {
+			log.Println(err)
+		}
+	})
+	return http.StatusCreated, fmt.Sprint(id), nil
 }
 
 // inTransaction claims and acts in one transaction, so that a duplicate waits for its end.

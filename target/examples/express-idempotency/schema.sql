@@ -1,0 +1,14 @@
+-- One row for each execution; the key is kept as evidence alone, and nothing here keeps it unique: that is the library's work.
+CREATE TABLE orders (
+    id       bigserial PRIMARY KEY,
+    idem_key text NOT NULL,
+    item     text NOT NULL,
+    quantity int  NOT NULL
+);
+
+-- The resources of express-idempotency, for the adapter in postgresAdapter.js. The primary key makes create atomic.
+CREATE TABLE idempotency_resources (
+    idempotency_key text PRIMARY KEY,
+    request         jsonb NOT NULL,
+    response        jsonb
+);

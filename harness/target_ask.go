@@ -71,7 +71,7 @@ func (a asked) refused() string {
 	case a.status >= http.StatusInternalServerError:
 		return fmt.Sprintf("request: the service failed: %s; see its log, and request.body", a)
 	}
-	return fmt.Sprintf("request.body: the service refused the request: %s; see to request.body, request.headers and key.format", a)
+	return fmt.Sprintf("request.body: the service refused the request: %s; see to request.body, request.headers, key.header and key.format", a)
 }
 
 // count asks every source how many executions a key has.

@@ -32,7 +32,7 @@ func (r targetRequests) Key(b [16]byte) string {
 }
 
 // Malformed implements plan.Requests.
-func (r targetRequests) Malformed() string { return r.MalformedLine() }
+func (r targetRequests) Malformed(key string) string { return r.MalformedLine(key) }
 
 // Has implements plan.Requests.
 func (r targetRequests) Has(kind plan.Kind) bool { return kind == plan.Usual || r.body(kind) != "" }

@@ -60,6 +60,18 @@ func WriteTerminal(w io.Writer, t Terminal, runs ...verdict.Run) error {
 	return nil
 }
 
+// WriteVerdicts writes the verdict of each run in one line: after several, the eye is at the end.
+func WriteVerdicts(w io.Writer, t Terminal, runs ...verdict.Run) error {
+	p := t.printer()
+	for _, r := range presentables(runs) {
+		p.verdict(newLead(r))
+	}
+	if _, err := io.WriteString(w, p.text.String()); err != nil {
+		return fmt.Errorf("write verdicts: %w", err)
+	}
+	return nil
+}
+
 func exitStyle(exit int) style {
 	switch exit {
 	case verdict.ExitHeld:

@@ -270,6 +270,7 @@ func replaySchedule(ctx context.Context, w io.Writer, l explorable, s *schedule.
 	again, err := explore.Replay(ctx, l.System(scenario), s)
 	if errors.Is(err, explore.ErrDiverged) {
 		fmt.Fprintln(w, err)
+		fmt.Fprintln(w, "If the server was changed since, this order is no longer one of its own: search all of them again, by the same command without --replay.")
 		return 5, nil
 	}
 	if err != nil {

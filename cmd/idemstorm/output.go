@@ -104,8 +104,13 @@ func (o *output) finish(runs []verdict.Run) error {
 	if o.flags.metrics != "" {
 		err = errors.Join(err, reports.SaveMetrics(o.flags.metrics, runs...))
 	}
-	if !o.flags.json && !o.flags.quiet {
-		fmt.Fprintf(o.stdout, "\nReports: %s\n", filepath.Join(o.dir, reports.IndexFile))
+	if o.flags.json || o.flags.quiet {
+		return err
 	}
+	if len(runs) > 1 {
+		fmt.Fprintln(o.stdout)
+		err = errors.Join(err, reports.WriteVerdicts(o.stdout, o.terminal, runs...))
+	}
+	fmt.Fprintf(o.stdout, "\nReports: %s\n", filepath.Join(o.dir, reports.IndexFile))
 	return err
 }

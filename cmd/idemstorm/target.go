@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -76,9 +78,20 @@ func checkTarget(ctx context.Context, w io.Writer, f targetCheckFlags) (err erro
 	return concludeCheck(w, dir, failed, err)
 }
 
+// saidNothing is true of a folder without logs, or with empty ones alone.
+func saidNothing(dir string) bool {
+	logs, err := os.ReadDir(dir)
+	return err == nil && !slices.ContainsFunc(logs, func(e fs.DirEntry) bool {
+		info, err := e.Info()
+		return err != nil || info.Size() > 0
+	})
+}
+
 // concludeCheck keeps the server's log where something failed.
 func concludeCheck(w io.Writer, dir string, failed bool, err error) error {
 	switch {
+	case err != nil && saidNothing(dir):
+		return errors.Join(unreachable(err), os.RemoveAll(dir))
 	case err != nil:
 		return unreachable(fmt.Errorf("%w (logs: %s)", err, dir))
 	case failed:

@@ -60,7 +60,8 @@ type builder struct {
 	routes   []weighted
 
 	id, group int64
-	serial    int64 // requests asked for so far, for their identity
+	serial    int64  // requests asked for so far, for their identity
+	malformed string // the line that was sent last and is no key
 	yield     func(history.Operation) bool
 	stopped   bool // nobody wants more
 	err       error

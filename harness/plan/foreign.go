@@ -10,11 +10,11 @@ import (
 
 // Requests are what is known of somebody else's endpoint: how it is asked. They must be pure: the same key gives the same request.
 type Requests interface {
-	Key(b [16]byte) string   // a key, made of random bytes
-	Line(key string) string  // how it is sent
-	Malformed() string       // a key that is none, as it is sent
-	Has(Kind) bool           // whether there is a body of that kind
-	Ask(Kind, string) Asking // the request of a kind under a key
+	Key(b [16]byte) string       // a key, made of random bytes
+	Line(key string) string      // how it is sent
+	Malformed(key string) string // what is sent in its place and is no key; another for every key, if it can be
+	Has(Kind) bool               // whether there is a body of that kind
+	Ask(Kind, string) Asking     // the request of a kind under a key
 }
 
 // Kind is what a request to somebody else's endpoint asks for.

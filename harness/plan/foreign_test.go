@@ -11,17 +11,30 @@ import (
 )
 
 // shop is somebody else's endpoint, which can be asked in every way.
-type shop struct{ without Kind }
+type shop struct {
+	without   Kind
+	malformed string // the same for all keys; "" for one each
+}
 
 func (shop) Key(b [16]byte) string  { return fmt.Sprintf("%x", b) }
 func (shop) Line(key string) string { return `"` + key + `"` }
-func (shop) Malformed() string      { return "none" }
-func (s shop) Has(k Kind) bool      { return k != s.without }
+func (s shop) Malformed(key string) string {
+	if s.malformed != "" {
+		return s.malformed
+	}
+	return "none-" + key
+}
+func (s shop) Has(k Kind) bool { return k != s.without }
 func (shop) Ask(k Kind, key string) Asking {
 	return Asking{Path: "/orders", Body: []byte(string(k) + " " + key), Token: key[:12]}
 }
 
 func foreignPlan(t *testing.T, phase Phase, unstated ...contract.Situation) *Plan {
+	t.Helper()
+	return foreignPlanOf(t, shop{}, phase, unstated...)
+}
+
+func foreignPlanOf(t *testing.T, requests shop, phase Phase, unstated ...contract.Situation) *Plan {
 	t.Helper()
 	profile, _ := contract.FindProfile("ietf")
 	c := contract.Promised{Method: "POST", Path: "/orders", Profile: profile}.Contract()
@@ -30,7 +43,7 @@ func foreignPlan(t *testing.T, phase Phase, unstated ...contract.Situation) *Pla
 	}
 	phase.Name, phase.Mix = "p", map[string]int{contract.ServiceRoute: 1}
 	p, err := Build(Input{
-		Spec: Spec{Phases: []Phase{phase}}, Seed: 7, Contract: c, Accounts: []Account{{ID: 1}, {ID: 2}}, Requests: shop{},
+		Spec: Spec{Phases: []Phase{phase}}, Seed: 7, Contract: c, Accounts: []Account{{ID: 1}, {ID: 2}}, Requests: requests,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -72,6 +85,30 @@ func TestEachSituationHasKeysOfItsOwn(t *testing.T) {
 		_, can := probes[s]
 		if want := can && s != contract.AfterFailure; (probed[string(s)] > 0) != want {
 			t.Errorf("%s was probed %d times", s, probed[string(s)])
+		}
+	}
+}
+
+// A service that takes the line for a key must not meet it twice: the second answer would be about the first request.
+func TestAMalformedKeyIsSentOnce(t *testing.T) {
+	for _, fixed := range []string{"", "none"} {
+		sent := map[string]int{}
+		for o := range foreignPlanOf(t, shop{malformed: fixed}, Phase{Shape: "situations", Keys: 3, Clients: 4}).Operations() {
+			if o.Spelling == contract.KeyMalformed.Probe() {
+				sent[o.Keys[0]]++
+			}
+		}
+		want := 3
+		if fixed != "" {
+			want = 1
+		}
+		if len(sent) != want {
+			t.Errorf("lines sent with %q: %v", fixed, sent)
+		}
+		for line, n := range sent {
+			if n > 1 {
+				t.Errorf("%q was sent %d times", line, n)
+			}
 		}
 	}
 }

@@ -26,10 +26,8 @@ var probes = map[contract.Situation]probe{
 	contract.SameInFlight:  func(b *builder, client int) { b.atOnce(contract.SameInFlight, client, Slow, Slow, Slow) },
 	contract.OtherInFlight: func(b *builder, client int) { b.atOnce(contract.OtherInFlight, client, Slow, Slow, Slow, Other) },
 	contract.KeyMissing:    func(b *builder, client int) { b.probe(b.stray(), contract.KeyMissing, client) },
-	contract.KeyMalformed: func(b *builder, client int) {
-		b.probe(b.stray(b.requests.Malformed()), contract.KeyMalformed, client)
-	},
-	contract.OtherUser: probeOtherUser,
+	contract.KeyMalformed:  probeMalformed,
+	contract.OtherUser:     probeOtherUser,
 }
 
 func buildSituations(b *builder) {
@@ -61,6 +59,18 @@ func (b *builder) first(o history.Operation, s contract.Situation, client int) i
 }
 
 func probeFirst(b *builder, client int) { b.probe(b.fresh(false), contract.FirstUse, client) }
+
+// probeMalformed sends one line once: a service that takes it for a key would answer the second by what it knows of the first.
+func probeMalformed(b *builder, client int) {
+	key := b.requests.Key(b.bytes())
+	line := b.requests.Malformed(key)
+	if line == b.malformed {
+		return
+	}
+	b.malformed = line
+	o := b.asking(b.stray(line), Usual, key)
+	b.probe(o, contract.KeyMalformed, client)
+}
 
 // twice sends a request, and when it was answered another under the same key.
 func (b *builder) twice(s contract.Situation, client int, kind, again Kind) {

@@ -84,7 +84,7 @@ type TargetRequest struct {
 type TargetKey struct {
 	Header    string    `yaml:"header"`    // default Idempotency-Key
 	Format    KeyFormat `yaml:"format"`    // default that of the profile, else uuid4
-	Malformed string    `yaml:"malformed"` // a key that is none, as sent; default one that is wrong for the format
+	Malformed string    `yaml:"malformed"` // what is no key, as sent, where {{unique}} may stand; default one that is wrong for the format
 }
 
 // KeyFormat is how a key is spelled.

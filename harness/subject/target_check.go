@@ -223,6 +223,9 @@ func (t Target) validateKey() error {
 	case strings.ContainsAny(t.Key.Malformed, "\r\n\x00"):
 		return errors.New("key.malformed: the value has more than one line; write it on one")
 	}
+	if err := knownInBody(t.Key.Malformed); err != nil {
+		return fmt.Errorf("key.malformed: %w", err)
+	}
 	return nil
 }
 

@@ -60,17 +60,17 @@ func (t Target) Line(key string) string {
 	return key
 }
 
-// MalformedLine is a key that is none, as it is sent.
-func (t Target) MalformedLine() string {
+// MalformedLine is what is sent in the place of a key and is none: another for every key, unless the file says one without {{unique}}.
+func (t Target) MalformedLine(key string) string {
 	switch {
 	case t.Key.Malformed != "":
-		return t.Key.Malformed
+		return t.Generated(t.Key.Malformed, key)
 	case t.Key.Format == KeyOpaque:
-		return strings.Repeat("k", 300)
+		return t.Token(key) + strings.Repeat("k", 288)
 	case t.Key.Format == KeyQuoted:
-		return `"unterminated`
+		return `"unterminated-` + t.Token(key)
 	}
-	return "not-a-uuid"
+	return "not-a-uuid-" + t.Token(key)
 }
 
 // Token is what {{unique}} stands for in requests under a key: twelve characters.

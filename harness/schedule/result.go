@@ -58,9 +58,16 @@ func (r Result) Claim() string {
 	if !r.Complete {
 		what = "not " + what
 	}
-	how := fmt.Sprintf("%d schedules played, %d left out as other orders of those", r.Schedules, r.Redundant)
-	if !r.Reduced {
-		how = fmt.Sprintf("%d schedules played, none left out", r.Schedules)
+	played := "schedules"
+	if r.Schedules == 1 {
+		played = "schedule"
+	}
+	how := fmt.Sprintf("%d %s played, none left out", r.Schedules, played)
+	if r.Reduced {
+		how = fmt.Sprintf("%d %s played, %d left out as other orders of those", r.Schedules, played, r.Redundant)
+	}
+	if !r.Complete && r.Violating == 1 && r.First == r.Schedules {
+		how += "; the last one played broke an invariant and ended the search"
 	}
 	return what + ": " + how
 }

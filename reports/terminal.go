@@ -51,21 +51,17 @@ func WriteTerminal(w io.Writer, t Terminal, runs ...verdict.Run) error {
 	for _, r := range runs {
 		p.run(r, len(runs) > 1)
 	}
-	for _, r := range runs {
-		p.verdict(newLead(r)) // again at the end, where the eye is after a long output
-	}
+	p.verdicts(runs)
 	if _, err := io.WriteString(w, p.text.String()); err != nil {
 		return fmt.Errorf("write results: %w", err)
 	}
 	return nil
 }
 
-// WriteVerdicts writes the verdict of each run in one line: after several, the eye is at the end.
+// WriteVerdicts writes the verdict of each run in one line.
 func WriteVerdicts(w io.Writer, t Terminal, runs ...verdict.Run) error {
 	p := t.printer()
-	for _, r := range presentables(runs) {
-		p.verdict(newLead(r))
-	}
+	p.verdicts(presentables(runs))
 	if _, err := io.WriteString(w, p.text.String()); err != nil {
 		return fmt.Errorf("write verdicts: %w", err)
 	}
@@ -106,6 +102,13 @@ func (p *printer) lead(r verdict.Run) {
 	}
 	p.command("  reproduce: ", l.Reproduce)
 	p.blank()
+}
+
+// verdicts come at the end, where the eye is after a long output.
+func (p *printer) verdicts(runs []verdict.Run) {
+	for _, r := range runs {
+		p.verdict(newLead(r))
+	}
 }
 
 func (p *printer) verdict(l lead) {

@@ -130,12 +130,16 @@ func (p *valueParser) text() []byte {
 }
 
 func (p *valueParser) number() uint64 {
-	n := 0
-	for n < len(p.rest) && strings.IndexByte("+-.eE0123456789", p.rest[n]) >= 0 {
+	n, digits := 0, true
+	for n < len(p.rest) && strings.IndexByte("0123456789+-.eE", p.rest[n]) >= 0 {
+		digits = digits && p.rest[n] >= '0' && p.rest[n] <= '9'
 		n++
 	}
 	raw := p.rest[:n]
 	p.rest = p.rest[n:]
+	if digits && raw[0] != '0' && raw[n-1] != '0' { // as ids are: already plain
+		return mix(maphash.Bytes(seed, raw), 'n')
+	}
 	p.bad = p.bad || !json.Valid(raw)
 	return mix(maphash.String(seed, plainNumber(string(raw))), 'n')
 }
@@ -152,7 +156,14 @@ func (p *valueParser) word() uint64 {
 }
 
 func (p *valueParser) space() {
-	p.rest = bytes.TrimLeft(p.rest, " \t\r\n")
+	for len(p.rest) > 0 {
+		switch p.rest[0] {
+		case ' ', '\t', '\r', '\n':
+			p.rest = p.rest[1:]
+		default:
+			return
+		}
+	}
 }
 
 func (p *valueParser) take(c byte) bool {
@@ -163,7 +174,7 @@ func (p *valueParser) take(c byte) bool {
 	return true
 }
 
-// plainNumber writes a JSON number as digits without outer zeros and a power of ten, so that equal values read alike.
+// plainNumber writes a JSON number as digits without outer zeros and a power of ten, if that is not 0, so that equal values read alike.
 func plainNumber(s string) string {
 	sign := ""
 	if strings.HasPrefix(s, "-") {
@@ -183,8 +194,11 @@ func plainNumber(s string) string {
 	trimmed := strings.TrimRight(digits, "0")
 	exponent += len(digits) - len(trimmed)
 	trimmed = strings.TrimLeft(trimmed, "0")
-	if trimmed == "" {
+	switch {
+	case trimmed == "":
 		return "0"
+	case exponent == 0:
+		return sign + trimmed
 	}
 	return sign + trimmed + "e" + strconv.Itoa(exponent)
 }

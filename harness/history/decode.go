@@ -15,7 +15,7 @@ func Read(path string) iter.Seq2[Event, error] {
 	return decoded(path, kindHistory, decodeEvent)
 }
 
-// Scan is Read for who keeps nothing: an event is valid until the next one is asked for, its attempt and the body of that included.
+// Scan is Read for who keeps nothing: an event is valid until the next one is asked for, its attempt and the body of that included. It decodes ahead.
 func Scan(path string) iter.Seq2[Event, error] {
 	return scanned(path, kindHistory, decodeEvent)
 }
@@ -56,14 +56,11 @@ func decoded[T any](path, kind string, decode func(*scanner) (T, error)) iter.Se
 	return decodedWith(path, kind, decode, func() *kept { return nil })
 }
 
-func scanned[T any](path, kind string, decode func(*scanner) (T, error)) iter.Seq2[T, error] {
-	return decodedWith(path, kind, decode, func() *kept { return new(kept) })
-}
-
+// decodedWith asks before each line what it may use again.
 func decodedWith[T any](path, kind string, decode func(*scanner) (T, error), keep func() *kept) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var zero T
-		s := scanner{kept: keep()}
+		var s scanner
 		n := 0
 		for line, err := range readFrame(path, kind) {
 			if err != nil {
@@ -71,7 +68,7 @@ func decodedWith[T any](path, kind string, decode func(*scanner) (T, error), kee
 				return
 			}
 			n++
-			s = scanner{b: line, scratch: s.scratch, kept: s.kept}
+			s = scanner{b: line, scratch: s.scratch, kept: keep()}
 			v, err := decode(&s)
 			if err != nil {
 				yield(zero, fmt.Errorf("read %s: line %d: %w: %w", path, n+1, ErrCorrupt, err))
@@ -124,8 +121,7 @@ func (s *scanner) newAttempt() *Attempt {
 	if s.kept == nil {
 		return new(Attempt)
 	}
-	s.kept.attempt = Attempt{}
-	return &s.kept.attempt
+	return s.kept.newAttempt()
 }
 
 // bytes are a copy of v that lives as long as what is decoded does.
@@ -133,8 +129,9 @@ func (s *scanner) bytes(v []byte) []byte {
 	if s.kept == nil {
 		return bytes.Clone(v)
 	}
-	s.kept.body = append(s.kept.body[:0], v...)
-	return s.kept.body
+	from := len(s.kept.bytes)
+	s.kept.bytes = append(s.kept.bytes, v...)
+	return s.kept.since(from)
 }
 
 func (s *scanner) attempt(a *Attempt) {
@@ -295,8 +292,9 @@ func (s *scanner) operationText(o *Operation, name string) {
 }
 
 func (s *scanner) texts() (vs []string) {
+	from := 0
 	if s.kept != nil {
-		vs = s.kept.keys[:0]
+		vs, from = s.kept.keys, len(s.kept.keys)
 	}
 	s.eat("[")
 	for !s.bad {
@@ -306,7 +304,7 @@ func (s *scanner) texts() (vs []string) {
 			if s.kept != nil {
 				s.kept.keys = vs
 			}
-			return vs
+			return vs[from:len(vs):len(vs)]
 		}
 		s.eat(",")
 	}
@@ -314,16 +312,17 @@ func (s *scanner) texts() (vs []string) {
 }
 
 func (s *scanner) base64() []byte {
-	var into []byte
+	into, from := []byte(nil), 0
 	if s.kept != nil {
-		into = s.kept.body[:0]
+		into, from = s.kept.bytes, len(s.kept.bytes)
 	}
 	v, err := base64.StdEncoding.AppendDecode(into, s.raw())
 	if err != nil {
 		s.fail()
+		return nil
 	}
 	if s.kept != nil {
-		s.kept.body = v
+		s.kept.bytes = v
 	}
-	return v
+	return v[from:len(v):len(v)]
 }

@@ -2,7 +2,6 @@ package history
 
 import (
 	"bytes"
-	"hash/maphash"
 	"math"
 	"strings"
 	"unicode/utf8"
@@ -16,26 +15,6 @@ type scanner struct {
 	bad     bool
 	scratch []byte
 	kept    *kept // nil: everything read is new
-}
-
-// kept is what one reading of a file uses again for its next line, and the strings that it met last: a plan has its keys in a row.
-type kept struct {
-	attempt   Attempt
-	operation Operation
-	body      []byte
-	keys      []string
-	recent    [1024]string
-}
-
-var recentSeed = maphash.MakeSeed()
-
-// keep is a string of these bytes, an old one if it was met lately.
-func (k *kept) keep(v []byte) string {
-	slot := &k.recent[maphash.Bytes(recentSeed, v)%uint64(len(k.recent))]
-	if *slot != string(v) {
-		*slot = string(v)
-	}
-	return *slot
 }
 
 func (s *scanner) fail() { s.bad = true }

@@ -64,8 +64,8 @@ func (d *damage) scenario(dir string, run verdict.Run) (scenarios.Scenario, erro
 }
 
 // evidence is an empty set where there is none to read, with the reason: what needs it is then not judged.
-func (d *damage) evidence(dir string, run verdict.Run) (set evidence.Set, missing string) {
-	set, err := evidence.Load(filepath.Join(dir, FileEvidence))
+func (d *damage) evidence(read func() (evidence.Set, error), run verdict.Run) (set evidence.Set, missing string) {
+	set, err := read()
 	_, written := run.Digests[FileEvidence]
 	switch {
 	case err == nil:

@@ -8,8 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"github.com/idemstorm/idemstorm/harness/check"
+	"github.com/idemstorm/idemstorm/harness/evidence"
 	"github.com/idemstorm/idemstorm/harness/history"
 	"github.com/idemstorm/idemstorm/harness/plan"
 	"github.com/idemstorm/idemstorm/harness/verdict"
@@ -40,6 +42,7 @@ func lastCause(err error) string {
 
 // judge replaces everything in run that follows from the files of dir.
 func judge(dir string, run verdict.Run) (verdict.Run, error) {
+	rows := evidenceAhead(dir)
 	harm := inspect(dir, run.Digests)
 	harm.found = append(harm.found, run.Damage...)
 	scenario, err := harm.scenario(dir, run)
@@ -51,13 +54,12 @@ func judge(dir string, run verdict.Run) (verdict.Run, error) {
 		return run, err
 	}
 	run.Scenario = scenario.Name
-	set, missing := harm.evidence(dir, run)
 	planned := digested{ops: watched(history.ScanOperations(filepath.Join(dir, FilePlan)), &harm.unread)}
 	in := check.Input{
 		Scenario: scenario.Name, Contract: promise, Operations: planned.all,
-		Events:   watched(history.Scan(filepath.Join(dir, FileHistory)), &harm.unread),
-		Evidence: set, Missing: missing, Claimed: scenario.Invariants,
-		Limits: check.Limits{Recovery: cmp.Or(promise.Recovery, scenario.Settle.Within), Loss: scenario.Loss()},
+		Events:  watched(history.Scan(filepath.Join(dir, FileHistory)), &harm.unread),
+		Rows:    func() (evidence.Set, string) { return harm.evidence(rows, run) },
+		Claimed: scenario.Invariants, Limits: check.Limits{Recovery: cmp.Or(promise.Recovery, scenario.Settle.Within), Loss: scenario.Loss()},
 	}
 	check.JudgeRun(in, &run)
 	run.Verdict.Gates = check.JudgeGates(scenario.Gates, run.Latency)
@@ -67,6 +69,13 @@ func judge(dir string, run verdict.Run) (verdict.Run, error) {
 	harm.tell(&run)
 	run.Files, err = filesOf(dir)
 	return run, err
+}
+
+// evidenceAhead begins to read the evidence, beside all else, and gives what waits for it.
+func evidenceAhead(dir string) func() (evidence.Set, error) {
+	read := sync.OnceValues(func() (evidence.Set, error) { return evidence.Load(filepath.Join(dir, FileEvidence)) })
+	go func() { _, _ = read() }() // what it gives is kept for who asks
+	return read
 }
 
 // filesOf names the files beside run.json, in order.

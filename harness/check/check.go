@@ -25,9 +25,13 @@ type Input struct {
 	Operations iter.Seq2[history.Operation, error]
 	Events     iter.Seq2[history.Event, error]
 	Evidence   evidence.Set
-	Missing    string   // why there is no evidence at all; "" where there is
-	Claimed    []string // ids of the invariants that the scenario claims to exercise
-	Limits     Limits
+	Missing    string // why there is no evidence at all; "" where there is
+
+	// Rows gives the evidence in place of the two above, where it is read beside the rest. It is asked once, when plan and history have been read.
+	Rows func() (set evidence.Set, missing string)
+
+	Claimed []string // ids of the invariants that the scenario claims to exercise
+	Limits  Limits
 }
 
 // Limits are the bounds that are the scenario's to choose. Zero values take the defaults.

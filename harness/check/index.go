@@ -49,6 +49,9 @@ func newIndex(in Input) *index {
 	}
 	ix.addOperations(in)
 	ix.addEvents(in)
+	if in.Rows != nil {
+		*ix.set, ix.missing = in.Rows()
+	}
 	ix.addRows()
 	ix.findCut()
 	ix.prove()

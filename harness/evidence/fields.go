@@ -38,28 +38,41 @@ func orderFields(f *flat, o *Order) {
 }
 
 func auditFields(f *flat, a *Audit) {
+	var raw rawAudit
+	if rawAuditFields(f, &raw); f.bad {
+		return
+	}
+	k := f.keep
+	*a = Audit{
+		ID: k.own(raw.id), Execution: k.shared(raw.execution), User: raw.user, Endpoint: k.shared(raw.endpoint), Key: k.shared(raw.key),
+		Operation: raw.operation, Action: k.shared(raw.action), Hash: k.shared(raw.hash), Code: raw.code, At: k.own(raw.at),
+	}
+}
+
+// rawAuditFields leaves the texts where they stand.
+func rawAuditFields(f *flat, a *rawAudit) {
 	f.each(func(name []byte) {
 		switch string(name) {
 		case "id":
-			a.ID = f.own()
+			a.id = f.raw()
 		case "execution":
-			a.Execution = f.name()
+			a.execution = f.raw()
 		case "user":
-			a.User = f.number()
+			a.user = f.number()
 		case "endpoint":
-			a.Endpoint = f.name()
+			a.endpoint = f.raw()
 		case "key":
-			a.Key = f.name()
+			a.key = f.raw()
 		case "operation":
-			a.Operation = f.number()
+			a.operation = f.number()
 		case "action":
-			a.Action = f.name()
+			a.action = f.raw()
 		case "hash":
-			a.Hash = f.name()
+			a.hash = f.raw()
 		case "code":
-			a.Code = int(f.number())
+			a.code = int(f.number())
 		case "at":
-			a.At = f.own()
+			a.at = f.raw()
 		default:
 			f.bad = true
 		}

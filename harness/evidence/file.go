@@ -15,16 +15,32 @@ func Save(path string, set Set) error {
 }
 
 // Load reads what Save wrote.
-func Load(path string) (set Set, err error) {
+func Load(path string) (set Set, err error) { return load(path, nil) }
+
+// LoadPacked is Load with the replays packed, and left out of the set: its list of them is empty where the file has one, and nil where it has none. They
+// are nil then too.
+func LoadPacked(path string) (set Set, replays *Replays, err error) {
+	replays = new(Replays)
+	if set, err = load(path, replays); err != nil || set.Replays == nil {
+		return set, nil, err
+	}
+	return set, replays, nil
+}
+
+// load puts the replays into pack, if there is one.
+func load(path string, pack *Replays) (set Set, err error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return set, fmt.Errorf("load evidence: %w", err)
 	}
 	defer file.Close()
-	set, understood := readStream(file)
+	set, understood := readStream(file, pack)
 	if !understood {
 		if set, err = decode(path); err != nil {
 			return set, err
+		}
+		if pack != nil && set.Replays != nil {
+			*pack, set.Replays = *PackReplays(set.Replays), []Audit{}
 		}
 	}
 	if err := wholefile.RefuseVersion(path, set.Schema, Schema); err != nil {

@@ -14,11 +14,12 @@ type stream struct {
 	r    *bufio.Reader
 	flat flat // the row at hand
 	keep *keeper
+	pack *Replays // takes the replays; nil: the set does
 }
 
-// readStream is ok only if it understood everything.
-func readStream(r io.Reader) (set Set, ok bool) {
-	s := &stream{r: bufio.NewReaderSize(r, 1<<20), keep: newKeeper()}
+// readStream is ok only if it understood everything. With pack the set has no replays but, if there are any, an empty list.
+func readStream(r io.Reader, pack *Replays) (set Set, ok bool) {
+	s := &stream{r: bufio.NewReaderSize(r, 1<<20), keep: newKeeper(), pack: pack}
 	return set, s.set(&set)
 }
 
@@ -48,6 +49,9 @@ func (s *stream) member(set *Set, name string) bool {
 	case "audits":
 		return rows(s, &set.Audits, auditFields)
 	case "replays":
+		if s.pack != nil {
+			return s.replays(set)
+		}
 		return rows(s, &set.Replays, auditFields)
 	case "records":
 		return rows(s, &set.Records, recordFields)
@@ -62,30 +66,78 @@ func (s *stream) member(set *Set, name string) bool {
 
 // rows reads an array of flat objects, each by row, or by encoding/json where row gives up.
 func rows[T any](s *stream, into *[]T, row func(*flat, *T)) bool {
+	list := pile[T]{last: make([]T, 0, 64)}
+	read, ok := s.array(into, func() bool {
+		v := list.next()
+		return s.object(v, func(f *flat) {
+			*v = *new(T)
+			row(f, v)
+		})
+	})
+	if read {
+		*into = list.flat()
+	}
+	return ok
+}
+
+// replays packs an array of audit rows.
+func (s *stream) replays(set *Set) bool {
+	read, ok := s.array(&set.Replays, func() bool {
+		var raw rawAudit
+		var slow Audit
+		understood := false
+		ok := s.object(&slow, func(f *flat) {
+			raw = rawAudit{}
+			rawAuditFields(f, &raw)
+			understood = !f.bad
+		})
+		if !understood {
+			raw = slow.raw()
+		}
+		s.pack.add(&raw)
+		return ok
+	})
+	if read {
+		set.Replays = []Audit{}
+	}
+	return ok
+}
+
+// array calls item before each item. What is no array is encoding/json's, and not read.
+func (s *stream) array(into any, item func() bool) (read, ok bool) {
 	if !s.is('[') { // null
 		value, ok := s.next()
-		return ok && json.Unmarshal(value, into) == nil
+		return false, ok && json.Unmarshal(value, into) == nil
 	}
-	list := pile[T]{last: make([]T, 0, 64)}
 	for n := 0; !s.is(']'); n++ {
-		if n > 0 && !s.is(',') {
-			return false
-		}
-		value, ok := s.next()
-		if !ok {
-			return false
-		}
-		v := list.next()
-		s.flat = flat{b: value, keep: s.keep}
-		if row(&s.flat, v); !s.flat.whole() {
-			*v = *new(T)
-			if json.Unmarshal(value, v) != nil {
-				return false
-			}
+		if n > 0 && !s.is(',') || !item() {
+			return false, false
 		}
 	}
-	*into = list.flat()
-	return true
+	return true, true
+}
+
+// rowAhead is how far a row is looked for in the buffer before its end is known: as a rule it is there.
+const rowAhead = 4 << 10
+
+// object reads one object by read, or into v by encoding/json where that gives up. What read takes from the flat is valid until the next call.
+func (s *stream) object(v any, read func(*flat)) bool {
+	ahead, _ := s.r.Peek(rowAhead) // near the end there is less
+	s.flat = flat{b: ahead, keep: s.keep}
+	if read(&s.flat); !s.flat.bad {
+		_, err := s.r.Discard(s.flat.i)
+		return err == nil
+	}
+	value, ok := s.next()
+	if !ok {
+		return false
+	}
+	s.flat = flat{b: value, keep: s.keep}
+	if read(&s.flat); s.flat.whole() {
+		return true
+	}
+	s.flat.bad = true
+	return json.Unmarshal(value, v) == nil
 }
 
 // pile collects rows whose number is not known before. A slice that grows by appending copies everything many times, and holds twice as much as it

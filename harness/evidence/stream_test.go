@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -59,7 +60,7 @@ func TestWhatIsSavedIsReadAsEncodingJSONWould(t *testing.T) {
 type fataler interface{ Fatalf(string, ...any) }
 
 func sameAsEncodingJSON(t fataler, b []byte, must bool) {
-	fast, ok := readStream(bytes.NewReader(b))
+	fast, ok := readStream(bytes.NewReader(b), nil)
 	if !ok {
 		if must {
 			t.Fatalf("not understood: %s", b)
@@ -72,6 +73,42 @@ func sameAsEncodingJSON(t fataler, b []byte, must bool) {
 	}
 	if diff := cmp.Diff(slow, fast); diff != "" {
 		t.Fatalf("%s", diff)
+	}
+	packed := new(Replays)
+	if fast, ok = readStream(bytes.NewReader(b), packed); !ok || (fast.Replays == nil) != (slow.Replays == nil) || len(fast.Replays) > 0 {
+		t.Fatalf("packed: understood %t, %d replays left", ok, len(fast.Replays))
+	}
+	sameReplays(t, slow.Replays, packed)
+}
+
+func sameReplays(t fataler, want []Audit, packed *Replays) {
+	if packed.Len() != len(want) {
+		t.Fatalf("%d of %d replays", packed.Len(), len(want))
+	}
+	for i := range want {
+		if got := packed.At(i); got != want[i] {
+			t.Fatalf("replay %d: %+v, want %+v", i, got, want[i])
+		}
+		if place, common := packed.Common(i); place >= packed.Shared() || common.Key != want[i].Key || common.Code != want[i].Code || packed.Operation(i) != want[i].Operation {
+			t.Fatalf("replay %d shares %+v at %d, want %+v", i, common, place, want[i])
+		}
+	}
+}
+
+// Several blocks of rows, and several rows that share what they have, in turn.
+func TestPackedReplaysAreTheRowsThatWerePacked(t *testing.T) {
+	var rows []Audit
+	for i := range 3*replayBlockRows + 7 {
+		a := Audit{ID: strconv.Itoa(i), User: int64(i % 3), Endpoint: "POST /o", Key: "k" + strconv.Itoa(i%5), Operation: int64(i), Code: 200 + i%2, At: strings.Repeat("t", i%9)}
+		rows = append(rows, a)
+	}
+	packed := PackReplays(rows)
+	sameReplays(t, rows, packed)
+	if packed.Shared() != 30 {
+		t.Errorf("%d different ones are kept, of 30", packed.Shared())
+	}
+	if PackReplays(nil) != nil || PackReplays(nil).Len() != 0 || PackReplays([]Audit{}) == nil {
+		t.Error("no rows and no list of rows are the same")
 	}
 }
 

@@ -1,0 +1,134 @@
+package evidence
+
+import "hash/maphash"
+
+// Replays are replay audit rows, packed: a run leaves one for nearly every request that it repeats, millions in a long one. Those of a key differ only
+// in id, operation and time; the rest is kept once. A nil pointer means that nobody asked for them. The zero value is empty and ready.
+type Replays struct {
+	common  []Audit           // what rows have in common: all but ID, Operation and At
+	places  map[uint64]uint32 // in common, by a hash; another place for the same is no harm
+	blocks  []replayBlock
+	strings keeper
+}
+
+// replayBlock is a stretch of the rows, with their ids and times as text.
+type replayBlock struct {
+	rows []replayRow
+	text []byte
+}
+
+type replayRow struct {
+	operation      int64
+	common         uint32 // place
+	from, mid, end uint32 // of the id, and of the time after it, in the block's text
+}
+
+const replayBlockRows = 4096
+
+// rawAudit is an audit row whose text is somebody else's.
+type rawAudit struct {
+	id, execution, endpoint, key, action, hash, at []byte
+	user, operation                                int64
+	code                                           int
+}
+
+// PackReplays packs rows; nil stays nil.
+func PackReplays(rows []Audit) *Replays {
+	if rows == nil {
+		return nil
+	}
+	r := new(Replays)
+	for i := range rows {
+		raw := rows[i].raw()
+		r.add(&raw)
+	}
+	return r
+}
+
+func (a *Audit) raw() rawAudit {
+	return rawAudit{
+		id: []byte(a.ID), execution: []byte(a.Execution), endpoint: []byte(a.Endpoint), key: []byte(a.Key), action: []byte(a.Action),
+		hash: []byte(a.Hash), at: []byte(a.At), user: a.User, operation: a.Operation, code: a.Code,
+	}
+}
+
+// Len is the number of rows.
+func (r *Replays) Len() int {
+	if r == nil || len(r.blocks) == 0 {
+		return 0
+	}
+	last := len(r.blocks) - 1
+	return last*replayBlockRows + len(r.blocks[last].rows)
+}
+
+// At is row i, from 0, in the order of the file.
+func (r *Replays) At(i int) Audit {
+	block := &r.blocks[i/replayBlockRows]
+	row := &block.rows[i%replayBlockRows]
+	a := r.common[row.common]
+	a.ID, a.At, a.Operation = string(block.text[row.from:row.mid]), string(block.text[row.mid:row.end]), row.operation
+	return a
+}
+
+// Operation is that of row i.
+func (r *Replays) Operation(i int) int64 {
+	return r.blocks[i/replayBlockRows].rows[i%replayBlockRows].operation
+}
+
+// Common is what row i shares with others, and its place among all that is shared, which is below Shared. ID, Operation and At are empty.
+func (r *Replays) Common(i int) (place int, common *Audit) {
+	place = int(r.blocks[i/replayBlockRows].rows[i%replayBlockRows].common)
+	return place, &r.common[place]
+}
+
+// Shared is how many different ones Common gives.
+func (r *Replays) Shared() int { return len(r.common) }
+
+// add keeps a copy.
+func (r *Replays) add(a *rawAudit) {
+	block := r.room()
+	from := uint32(len(block.text))
+	mid := from + uint32(len(a.id))
+	block.text = append(append(block.text, a.id...), a.at...)
+	block.rows = append(block.rows, replayRow{operation: a.operation, common: r.placeOf(a), from: from, mid: mid, end: uint32(len(block.text))})
+}
+
+// room is the block for one row more.
+func (r *Replays) room() *replayBlock {
+	n := len(r.blocks)
+	if n == 0 {
+		r.places, r.strings = map[uint64]uint32{}, *newKeeper()
+		r.blocks = append(r.blocks, replayBlock{})
+		return &r.blocks[0]
+	}
+	last := &r.blocks[n-1]
+	if len(last.rows) < replayBlockRows {
+		return last
+	}
+	r.blocks = append(r.blocks, replayBlock{rows: make([]replayRow, 0, replayBlockRows), text: make([]byte, 0, len(last.text)+len(last.text)/32)})
+	return &r.blocks[n]
+}
+
+// placeOf finds what the row shares with others, or adds it.
+func (r *Replays) placeOf(a *rawAudit) uint32 {
+	h := maphash.Bytes(replaySeed, a.key) ^ uint64(a.user)<<32 ^ uint64(a.code)
+	place, known := r.places[h]
+	if known && a.shares(&r.common[place]) {
+		return place
+	}
+	place = uint32(len(r.common))
+	r.places[h] = place
+	s := &r.strings
+	r.common = append(r.common, Audit{
+		Execution: s.own(a.execution), User: a.user, Endpoint: s.shared(a.endpoint), Key: s.own(a.key), Action: s.shared(a.action), Hash: s.own(a.hash), Code: a.code,
+	})
+	return place
+}
+
+var replaySeed = maphash.MakeSeed()
+
+// shares says whether the row is like others in all but id, operation and time.
+func (a *rawAudit) shares(c *Audit) bool {
+	return a.user == c.User && a.code == c.Code && string(a.key) == c.Key && string(a.endpoint) == c.Endpoint && string(a.hash) == c.Hash &&
+		string(a.execution) == c.Execution && string(a.action) == c.Action
+}

@@ -64,18 +64,18 @@ func (d *damage) scenario(dir string, run verdict.Run) (scenarios.Scenario, erro
 }
 
 // evidence is an empty set where there is none to read, with the reason: what needs it is then not judged.
-func (d *damage) evidence(read func() (evidence.Set, error), run verdict.Run) (set evidence.Set, missing string) {
-	set, err := read()
+func (d *damage) evidence(read func() (rows, error), run verdict.Run) (set evidence.Set, replays *evidence.Replays, missing string) {
+	r, err := read()
 	_, written := run.Digests[FileEvidence]
 	switch {
 	case err == nil:
-		return set, ""
+		return r.set, r.replays, ""
 	case !errors.Is(err, fs.ErrNotExist):
 		d.add("the evidence could not be read: "+err.Error(), false)
 	case !written:
 		d.absent = "the run ended before its evidence was read: " + err.Error()
 	}
-	return evidence.Set{}, "there is no evidence that could be read"
+	return evidence.Set{}, nil, "there is no evidence that could be read"
 }
 
 // plan notices one that is whole and another than was run.

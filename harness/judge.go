@@ -42,7 +42,7 @@ func lastCause(err error) string {
 
 // judge replaces everything in run that follows from the files of dir.
 func judge(dir string, run verdict.Run) (verdict.Run, error) {
-	rows := evidenceAhead(dir)
+	reading := evidenceAhead(dir)
 	harm := inspect(dir, run.Digests)
 	harm.found = append(harm.found, run.Damage...)
 	scenario, err := harm.scenario(dir, run)
@@ -58,7 +58,7 @@ func judge(dir string, run verdict.Run) (verdict.Run, error) {
 	in := check.Input{
 		Scenario: scenario.Name, Contract: promise, Operations: planned.all,
 		Events:  watched(history.Scan(filepath.Join(dir, FileHistory)), &harm.unread),
-		Rows:    func() (evidence.Set, string) { return harm.evidence(rows, run) },
+		Rows:    func() (evidence.Set, *evidence.Replays, string) { return harm.evidence(reading, run) },
 		Claimed: scenario.Invariants, Limits: check.Limits{Recovery: cmp.Or(promise.Recovery, scenario.Settle.Within), Loss: scenario.Loss()},
 	}
 	check.JudgeRun(in, &run)
@@ -71,9 +71,18 @@ func judge(dir string, run verdict.Run) (verdict.Run, error) {
 	return run, err
 }
 
+// rows are what evidence.LoadPacked gives.
+type rows struct {
+	set     evidence.Set
+	replays *evidence.Replays
+}
+
 // evidenceAhead begins to read the evidence, beside all else, and gives what waits for it.
-func evidenceAhead(dir string) func() (evidence.Set, error) {
-	read := sync.OnceValues(func() (evidence.Set, error) { return evidence.Load(filepath.Join(dir, FileEvidence)) })
+func evidenceAhead(dir string) func() (rows, error) {
+	read := sync.OnceValues(func() (r rows, err error) {
+		r.set, r.replays, err = evidence.LoadPacked(filepath.Join(dir, FileEvidence))
+		return r, err
+	})
 	go func() { _, _ = read() }() // what it gives is kept for who asks
 	return read
 }

@@ -28,7 +28,8 @@ type Input struct {
 	Missing    string // why there is no evidence at all; "" where there is
 
 	// Rows gives the evidence in place of the two above, where it is read beside the rest. It is asked once, when plan and history have been read.
-	Rows func() (set evidence.Set, missing string)
+	// The set's replays are packed, and its own list of them says no more than whether they were asked for.
+	Rows func() (set evidence.Set, replays *evidence.Replays, missing string)
 
 	Claimed []string // ids of the invariants that the scenario claims to exercise
 	Limits  Limits

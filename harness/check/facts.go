@@ -105,7 +105,7 @@ type scope struct {
 	unsent    int
 	orders    []*evidence.Order
 	audits    []*evidence.Audit // business rows
-	replays   []*evidence.Audit
+	replays   []int32           // places in index.replays
 	records   []*evidence.Record
 	charges   []*evidence.Charge
 	disturbed bool   // overlapped a fault of any kind, with a margin, or was slow

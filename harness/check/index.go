@@ -17,6 +17,7 @@ type index struct {
 	contract contract.Contract
 	limits   Limits
 	set      *evidence.Set
+	replays  *evidence.Replays
 	ops      []operation // by id
 	routes   routes
 	answers  classifier
@@ -50,7 +51,9 @@ func newIndex(in Input) *index {
 	ix.addOperations(in)
 	ix.addEvents(in)
 	if in.Rows != nil {
-		*ix.set, ix.missing = in.Rows()
+		*ix.set, ix.replays, ix.missing = in.Rows()
+	} else {
+		ix.replays = evidence.PackReplays(in.Evidence.Replays)
 	}
 	ix.addRows()
 	ix.findCut()
@@ -229,11 +232,7 @@ func (ix *index) addRows() {
 		s := ix.rowScope(a.Key, a.User, a.Endpoint, a.Operation)
 		s.audits = append(s.audits, a)
 	}
-	for i := range ix.set.Replays {
-		a := &ix.set.Replays[i]
-		s := ix.rowScope(a.Key, a.User, a.Endpoint, a.Operation)
-		s.replays = append(s.replays, a)
-	}
+	ix.addReplays()
 	for i := range ix.set.Records {
 		r := &ix.set.Records[i]
 		s := ix.rowScope(r.Key, r.User, r.Endpoint, 0)
@@ -243,6 +242,20 @@ func (ix *index) addRows() {
 		c := &ix.set.Charges[i]
 		s := ix.rowScope(c.Key, c.User, ix.chargedEndpoint(), c.Operation)
 		s.charges = append(s.charges, c)
+	}
+}
+
+// addReplays asks once for the scope of all rows that share theirs.
+func (ix *index) addReplays() {
+	scopes := make([]*scope, ix.replays.Shared())
+	for i := range ix.replays.Len() {
+		place, a := ix.replays.Common(i)
+		s := scopes[place]
+		if s == nil || a.Key == "" {
+			s = ix.rowScope(a.Key, a.User, a.Endpoint, ix.replays.Operation(i))
+			scopes[place] = s
+		}
+		s.replays = append(s.replays, int32(i))
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/idemstorm/idemstorm/harness/contract"
-	"github.com/idemstorm/idemstorm/harness/evidence"
 	"github.com/idemstorm/idemstorm/harness/history"
 )
 
@@ -20,14 +19,14 @@ var replayAudited = Invariant{
 				continue
 			}
 			s.look()
-			sc.judgeReplayRows(s)
+			ix.judgeReplayRows(sc, s)
 		}
 	},
 }
 
 // judgeReplayRows compares counts: a replay that the client saw has a row for certain, one whose answer was lost or turned into an
 // error may have. On tier 2 a row may be missing while the store is out.
-func (s *scope) judgeReplayRows(sh *sheet) {
+func (ix *index) judgeReplayRows(s *scope, sh *sheet) {
 	least, most := 0, s.voidReplays()
 	for i := range s.attempts {
 		a := &s.attempts[i]
@@ -50,11 +49,11 @@ func (s *scope) judgeReplayRows(sh *sheet) {
 		}
 		v := s.violation(fmt.Sprintf("%s was replayed %s times by its answers and %d times by its audit rows.", s, want, rows),
 			s.replayed()...)
-		v.Rows, v.Expected, v.Seen = replayRows(s.replays), want+" replay audit rows", number(rows)
+		v.Rows, v.Expected, v.Seen = ix.replayRows(s.replays), want+" replay audit rows", number(rows)
 		sh.violate(v)
 		return
 	}
-	s.judgeReplayFields(sh)
+	ix.judgeReplayFields(s, sh)
 }
 
 // voidReplays counts the replays whose rows a stated loss may have taken, in the whole of what may be a half only.
@@ -72,12 +71,14 @@ func (s *scope) voidReplays() (n int) {
 }
 
 // judgeReplayFields compares each row with the record and the business audit row, as far as the subject stores them.
-func (s *scope) judgeReplayFields(sh *sheet) {
+func (ix *index) judgeReplayFields(s *scope, sh *sheet) {
 	hash, code := s.originalFields()
-	for _, r := range s.replays {
+	for _, i := range s.replays {
+		_, r := ix.replays.Common(int(i))
 		if (hash != "" && r.Hash != "" && r.Hash != hash) || (code != 0 && r.Code != 0 && r.Code != code) {
-			v := s.violation(fmt.Sprintf("%s has a replay audit row %s that does not carry the original's hash and code.", s, r.ID))
-			v.Rows = rowsOf(auditRow(r))
+			row := ix.replays.At(int(i))
+			v := s.violation(fmt.Sprintf("%s has a replay audit row %s that does not carry the original's hash and code.", s, row.ID))
+			v.Rows = rowsOf(auditRow(&row))
 			v.Expected, v.Seen = fmt.Sprintf("hash %s, code %d", hash, code), fmt.Sprintf("hash %s, code %d", r.Hash, r.Code)
 			sh.violate(v)
 		}
@@ -113,9 +114,10 @@ func (s *scope) replayed() (list []*attempt) {
 	return list
 }
 
-func replayRows(rows []*evidence.Audit) (list []history.Row) {
-	for _, r := range rows[:min(len(rows), maxRefs)] {
-		list = append(list, auditRow(r))
+func (ix *index) replayRows(places []int32) (list []history.Row) {
+	for _, i := range places[:min(len(places), maxRefs)] {
+		row := ix.replays.At(int(i))
+		list = append(list, auditRow(&row))
 	}
 	return list
 }

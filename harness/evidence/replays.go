@@ -82,7 +82,12 @@ func (r *Replays) Common(i int) (place int, common *Audit) {
 }
 
 // Shared is how many different ones Common gives.
-func (r *Replays) Shared() int { return len(r.common) }
+func (r *Replays) Shared() int {
+	if r == nil {
+		return 0
+	}
+	return len(r.common)
+}
 
 // add keeps a copy.
 func (r *Replays) add(a *rawAudit) {

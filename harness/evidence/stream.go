@@ -67,14 +67,16 @@ func (s *stream) member(set *Set, name string) bool {
 // rows reads an array of flat objects, each by row, or by encoding/json where row gives up.
 func rows[T any](s *stream, into *[]T, row func(*flat, *T)) bool {
 	list := pile[T]{last: make([]T, 0, 64)}
-	read, ok := s.array(into, func() bool {
-		v := list.next()
-		return s.object(v, func(f *flat) {
-			*v = *new(T)
-			row(f, v)
-		})
+	var v *T // the one being read
+	read := func(f *flat) {
+		*v = *new(T)
+		row(f, v)
+	}
+	whole, ok := s.array(into, func() bool {
+		v = list.next()
+		return s.object(v, read)
 	})
-	if read {
+	if whole {
 		*into = list.flat()
 	}
 	return ok
@@ -82,22 +84,22 @@ func rows[T any](s *stream, into *[]T, row func(*flat, *T)) bool {
 
 // replays packs an array of audit rows.
 func (s *stream) replays(set *Set) bool {
-	read, ok := s.array(&set.Replays, func() bool {
-		var raw rawAudit
-		var slow Audit
-		understood := false
-		ok := s.object(&slow, func(f *flat) {
-			raw = rawAudit{}
-			rawAuditFields(f, &raw)
-			understood = !f.bad
-		})
-		if !understood {
+	var slow Audit
+	var raw rawAudit
+	read := func(f *flat) {
+		raw = rawAudit{}
+		rawAuditFields(f, &raw)
+	}
+	whole, ok := s.array(&set.Replays, func() bool {
+		ok := s.object(&slow, read)
+		if s.flat.bad {
 			raw = slow.raw()
+			slow = Audit{}
 		}
 		s.pack.add(&raw)
 		return ok
 	})
-	if read {
+	if whole {
 		set.Replays = []Audit{}
 	}
 	return ok
@@ -120,7 +122,8 @@ func (s *stream) array(into any, item func() bool) (read, ok bool) {
 // rowAhead is how far a row is looked for in the buffer before its end is known: as a rule it is there.
 const rowAhead = 4 << 10
 
-// object reads one object by read, or into v by encoding/json where that gives up. What read takes from the flat is valid until the next call.
+// object reads one object by read, or into v by encoding/json where that gives up: the flat is bad then. What read takes from the flat is valid until
+// the next call.
 func (s *stream) object(v any, read func(*flat)) bool {
 	ahead, _ := s.r.Peek(rowAhead) // near the end there is less
 	s.flat = flat{b: ahead, keep: s.keep}

@@ -92,7 +92,7 @@ func TestRulesAndPorcupineAgreeOnAChangedAnswer(t *testing.T) {
 		a := &l.attempts[rapid.IntRange(0, len(l.attempts)-1).Draw(t, "attempt")]
 		b := l.attempts[rapid.IntRange(0, len(l.attempts)-1).Draw(t, "other")]
 		if a.returned() && b.returned() {
-			a.answer, a.status, a.body = b.answer, b.status, b.body
+			a.means, a.status, a.body = b.means, b.status, b.body
 		}
 		compareCheckers(t, l)
 	})

@@ -33,8 +33,8 @@ func (ix *index) judgeSituation(s contract.Situation, sh *sheet) {
 	case contract.OtherInFlight:
 		ix.judgeOtherInFlight(p, sh)
 	default:
-		for i := range ix.ops {
-			if op := &ix.ops[i]; op.once && op.spelling == s.Probe() {
+		for i := range ix.ops.len() {
+			if op := ix.ops.at(i); op.once && op.spelling == s.Probe() {
 				ix.judgeProbe(p, op, sh)
 			}
 		}
@@ -80,8 +80,8 @@ func (ix *index) beginning(s contract.Situation, op *operation) *attempt {
 	if op.scope.key == "" {
 		return nil
 	}
-	for i := range ix.ops {
-		if first := &ix.ops[i]; first.once && first.spelling == s.First() && first.scope.key == op.scope.key {
+	for i := range ix.ops.len() {
+		if first := ix.ops.at(i); first.once && first.spelling == s.First() && first.scope.key == op.scope.key {
 			return first.scope.firstOf(first)
 		}
 	}
@@ -154,8 +154,8 @@ func notRefused(p contract.Promise, a *attempt) string {
 	switch {
 	case !p.Allows(int(a.status)):
 		return fmt.Sprintf("%d", a.status)
-	case p.Code != "" && a.code != p.Code:
-		return fmt.Sprintf("%d with the error %q", a.status, a.code)
+	case p.Code != "" && a.errorCode() != p.Code:
+		return fmt.Sprintf("%d with the error %q", a.status, a.errorCode())
 	case a.op.scope.key == "" && len(a.op.scope.orders) > 0:
 		return fmt.Sprintf("%d, and it was executed all the same: %s", a.status, listIDs(shownRows(a.op.scope.orderExecutions())))
 	}
@@ -170,11 +170,19 @@ func (s *scope) untreated(p contract.Promise, seen string, attempts ...*attempt)
 	return v
 }
 
-// errorCode is the JSON member "error" of an answer; "" if it has none.
-func errorCode(body []byte) string {
-	var fields struct{ Error string }
+// errorCode is the JSON member "error" of an answer; nil if it has none.
+func errorCode(body []byte) *string {
+	var fields struct{ Error *string }
 	_ = json.Unmarshal(body, &fields) // a body of another form has none
 	return fields.Error
+}
+
+// errorCode is that of the answer, "" where it has none or was not asked for it.
+func (a *attempt) errorCode() string {
+	if a.code == nil {
+		return ""
+	}
+	return *a.code
 }
 
 // judgeUnreachable looks at every request that was sent and answered while nothing reached the database.

@@ -45,7 +45,7 @@ func (ix *index) judgeInFlight(p contract.Promise, sh *sheet) {
 			case p.Does == contract.Refuses && notRefused(p, a) == "":
 				refused++
 			default:
-				sh.violate(a.op.scope.untreated(p, fmt.Sprintf("%d %s", a.status, a.code), a))
+				sh.violate(a.op.scope.untreated(p, fmt.Sprintf("%d %s", a.status, a.errorCode()), a))
 			}
 		}
 		if first := fastest(crowd); first != nil && first.done-first.sent >= slowEnough {
@@ -87,7 +87,7 @@ func (ix *index) judgeOtherInFlight(p contract.Promise, sh *sheet) {
 			}
 			sh.look()
 			if !allowedBeside(p, later, a) {
-				sh.violate(a.op.scope.untreated(p, fmt.Sprintf("%d %s", a.status, a.code), winner, a))
+				sh.violate(a.op.scope.untreated(p, fmt.Sprintf("%d %s", a.status, a.errorCode()), winner, a))
 			}
 		}
 	}

@@ -18,9 +18,9 @@ type operation struct {
 	scope     *scope
 	request   uint64 // equal within a scope: the same request, whatever its spelling
 	spelling  string
-	once      bool  // it shows how a situation is treated, and is asked once
 	firstSent int64 // forever while it has no attempt
 	place     int32 // among the scope's operations
+	once      bool  // it shows how a situation is treated, and is asked once
 	malformed bool
 }
 
@@ -31,13 +31,13 @@ type attempt struct {
 	sent    int64
 	whole   int64 // when the last byte was sent: before that the server has no request
 	done    int64
-	answer  contract.Answer
-	body    uint64 // see bodyHash; only of 2xx answers, and of operations that are asked once
-	code    string // of operations that are asked once: the JSON member "error"
-	bytes   int32  // of a cut request: how much was sent
+	body    uint64  // see bodyHash; only of 2xx answers, and of operations that are asked once
+	code    *string // of operations that are asked once: the JSON member "error"
+	bytes   int32   // of a cut request: how much was sent
 	n       int32
-	replica int32
 	status  int32
+	replica int16
+	means   meaning
 	out     outcome
 	marked  bool // as a replay
 	settle  bool
@@ -45,6 +45,20 @@ type attempt struct {
 	proven  bool // it was answered in the time of a stated loss, and what it did is there
 	void    bool // it was answered in the time of a stated loss: what it did may be gone
 }
+
+// meaning is a contract.Answer in one byte: its place in meanings.
+type meaning uint8
+
+var meanings = [...]contract.Answer{
+	contract.AnswerUnknown, contract.AnswerFresh, contract.AnswerReplay, contract.AnswerMismatch, contract.AnswerInFlight, contract.AnswerPreviousFailed, contract.AnswerStale,
+	contract.AnswerMalformed, contract.AnswerStoreDown, contract.AnswerGated, contract.AnswerRejected, contract.AnswerFailed, contract.AnswerDone, contract.AnswerRefused,
+}
+
+// meaningOf takes what it does not know for unknown, as the contract does.
+func meaningOf(a contract.Answer) meaning { return meaning(max(0, slices.Index(meanings[:], a))) }
+
+// answer is what the contract calls the attempt's answer.
+func (a *attempt) answer() contract.Answer { return meanings[a.means] }
 
 // outcome is a history.Outcome in one byte: its place in outcomes.
 type outcome uint8
@@ -73,16 +87,16 @@ func (a *attempt) returned() bool { return a.out == returned }
 
 // acked says whether the client was told that the action is done.
 func (a *attempt) acked() bool {
-	return a.answer == contract.AnswerFresh || a.answer == contract.AnswerReplay || a.answer == contract.AnswerDone
+	return a.answer() == contract.AnswerFresh || a.answer() == contract.AnswerReplay || a.answer() == contract.AnswerDone
 }
 
 // open says whether the attempt may take effect after its end: the client does not know what the server still does.
 func (a *attempt) open() bool {
 	switch {
-	case a.out == lost, a.answer == contract.AnswerFailed, a.answer == contract.AnswerStoreDown:
+	case a.out == lost, a.answer() == contract.AnswerFailed, a.answer() == contract.AnswerStoreDown:
 		return true
 	}
-	return a.returned() && a.answer == contract.AnswerUnknown
+	return a.returned() && a.answer() == contract.AnswerUnknown
 }
 
 // name is a key's scope.
@@ -136,7 +150,7 @@ func (s *scope) undisturbed() bool {
 
 // mayClaim says whether the attempt may have taken the key.
 func (a *attempt) mayClaim() bool {
-	return a.open() || a.answer == contract.AnswerFresh || a.answer == contract.AnswerDone || a.answer == contract.AnswerRejected
+	return a.open() || a.answer() == contract.AnswerFresh || a.answer() == contract.AnswerDone || a.answer() == contract.AnswerRejected
 }
 
 // firstSent is when the scope's first attempt was sent; forever without one.
@@ -151,7 +165,7 @@ func (s *scope) firstSent() int64 {
 func (s *scope) any(answers ...contract.Answer) *attempt {
 	for i := range s.attempts {
 		for _, answer := range answers {
-			if s.attempts[i].returned() && s.attempts[i].answer == answer {
+			if s.attempts[i].returned() && s.attempts[i].answer() == answer {
 				return &s.attempts[i]
 			}
 		}
@@ -162,7 +176,7 @@ func (s *scope) any(answers ...contract.Answer) *attempt {
 // count says how many attempts got the answer.
 func (s *scope) count(answer contract.Answer) (n int) {
 	for i := range s.attempts {
-		if s.attempts[i].returned() && s.attempts[i].answer == answer {
+		if s.attempts[i].returned() && s.attempts[i].answer() == answer {
 			n++
 		}
 	}

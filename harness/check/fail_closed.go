@@ -77,7 +77,7 @@ func (ix *index) judgeLate(late []*attempt, s *sheet) {
 // refusedInOutage accepts what comes before the claim too (authentication, gates, bad requests): a 503 is a refusal in whatever
 // words, and rows show if it was none. Where the outage has taken the handlers' own database along, any 5xx will do.
 func refusedInOutage(a *attempt, w *window) bool {
-	switch a.answer {
+	switch a.answer() {
 	case contract.AnswerStoreDown, contract.AnswerGated, contract.AnswerRejected:
 		return true
 	}
@@ -110,7 +110,7 @@ func (ix *index) onlyInside(sc *scope, op *operation) bool {
 			continue
 		}
 		found = true
-		if a.answer == contract.AnswerStoreDown {
+		if a.answer() == contract.AnswerStoreDown {
 			continue
 		}
 		w := ix.outageOver(a)

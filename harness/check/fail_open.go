@@ -26,8 +26,8 @@ var failOpen = Invariant{
 					continue
 				}
 				s.lookIn(ix.outagesOver(a))
-				proceeded = proceeded || a.answer == contract.AnswerFresh
-				if a.answer == contract.AnswerStoreDown {
+				proceeded = proceeded || a.answer() == contract.AnswerFresh
+				if a.answer() == contract.AnswerStoreDown {
 					v := sc.violation(fmt.Sprintf("%s refused operation %d during %s.", sc, a.op.id, w.name), a)
 					v.Expected, v.Seen = "the request proceeds without dedup", a.describe()
 					s.violateIn(ix.outagesOver(a), v)
@@ -50,7 +50,7 @@ func (ix *index) failsAnyway() bool {
 		}
 		for i := range sc.attempts {
 			a := &sc.attempts[i]
-			if a.answer == contract.AnswerFailed && (ix.calm(a) || sc.protected(contract.TierClosed) && ix.outageOver(a) != nil) {
+			if a.answer() == contract.AnswerFailed && (ix.calm(a) || sc.protected(contract.TierClosed) && ix.outageOver(a) != nil) {
 				return true
 			}
 		}

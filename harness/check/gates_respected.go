@@ -30,7 +30,7 @@ func (ix *index) judgeGate(sc *scope, s *sheet) {
 		}
 		inside++
 		s.look()
-		if a.returned() && a.answer != contract.AnswerGated && a.answer != contract.AnswerRejected {
+		if a.returned() && a.answer() != contract.AnswerGated && a.answer() != contract.AnswerRejected {
 			v := sc.violation(fmt.Sprintf("%s was answered %s to operation %d while the gate was closed.", sc, a.describe(), a.op.id), a)
 			v.Expected, v.Seen = "503, the gate is closed", a.describe()
 			s.violate(v)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/idemstorm/idemstorm/harness/contract"
@@ -18,7 +19,7 @@ type index struct {
 	limits   Limits
 	set      *evidence.Set
 	replays  *evidence.Replays
-	ops      []operation // by id
+	ops      pile[operation] // by id
 	routes   routes
 	answers  classifier
 	fates    []fate         // see fatesOf
@@ -64,7 +65,6 @@ func newIndex(in Input) *index {
 }
 
 func (ix *index) addOperations(in Input) {
-	var ops pile[operation]
 	for o, err := range in.Operations {
 		if err != nil {
 			ix.damaged(fmt.Sprintf("the plan could not be read whole: %v", err))
@@ -79,26 +79,23 @@ func (ix *index) addOperations(in Input) {
 			op.scope.spelled = slices.Clone(o.Keys)
 		}
 		op.scope.planned++
-		ops.add(op)
+		ix.ops.add(op)
 	}
-	ix.ops = ops.flat()
-	if !slices.IsSortedFunc(ix.ops, byID) {
-		slices.SortFunc(ix.ops, byID)
-	}
+	ix.ops.sort(byID)
 	ix.deal()
 }
 
 // deal gives each scope its operations, and room for their attempts, out of one piece for all.
 func (ix *index) deal() {
-	ops, room := make([]*operation, len(ix.ops)), make([]attempt, len(ix.ops)+len(ix.ops)/4)
+	ops, room := make([]*operation, ix.ops.len()), make([]attempt, ix.ops.len()+ix.ops.len()/4)
 	for _, s := range ix.scopes {
 		n := s.planned
 		most := n + n/4 // some operations are asked for again
 		s.ops, s.attempts = ops[:0:n], room[:0:most]
 		ops, room = ops[n:], room[most:]
 	}
-	for i := range ix.ops { // only now: they do not move any more
-		op := &ix.ops[i]
+	for i := range ix.ops.len() { // only now: they do not move any more
+		op := ix.ops.at(i)
 		op.place = int32(len(op.scope.ops))
 		op.scope.ops = append(op.scope.ops, op)
 	}
@@ -141,14 +138,14 @@ func (ix *index) newScope(n name) *scope {
 
 // operation finds an operation by id; nil for an unknown one.
 func (ix *index) operation(id int64) *operation {
-	if i := int(id) - 1; i >= 0 && i < len(ix.ops) && ix.ops[i].id == id { // ids are dense, as a rule
-		return &ix.ops[i]
+	n := ix.ops.len()
+	if i := int(id) - 1; i >= 0 && i < n && ix.ops.at(i).id == id { // ids are dense, as a rule
+		return ix.ops.at(i)
 	}
-	i, ok := slices.BinarySearchFunc(ix.ops, id, func(o operation, id int64) int { return compare(o.id, id) })
-	if !ok {
-		return nil
+	if i := sort.Search(n, func(i int) bool { return ix.ops.at(i).id >= id }); i < n && ix.ops.at(i).id == id {
+		return ix.ops.at(i)
 	}
-	return &ix.ops[i]
+	return nil
 }
 
 func (ix *index) addEvents(in Input) {
@@ -204,11 +201,11 @@ func (ix *index) addAttempt(e *history.Attempt) bool {
 		return true
 	}
 	a := attempt{
-		op: op, n: int32(e.N), replica: int32(e.Replica), status: int32(e.Status), sent: e.SentNS, whole: max(e.SentNS, e.LastByteNS), done: e.DoneNS, out: outcomeOf(e.Outcome), settle: e.Settle,
+		op: op, n: int32(e.N), replica: int16(e.Replica), status: int32(e.Status), sent: e.SentNS, whole: max(e.SentNS, e.LastByteNS), done: e.DoneNS, out: outcomeOf(e.Outcome), settle: e.Settle,
 		marked: e.Marked,
 	}
 	if a.returned() {
-		a.answer = ix.answers.of(e)
+		a.means = meaningOf(ix.answers.of(e))
 	}
 	if a.acked() || op.once {
 		a.body = bodyHash(e.Body)

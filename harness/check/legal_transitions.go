@@ -64,8 +64,8 @@ func (ix *index) lifeOf(sc *scope) life {
 
 // mayExecute says whether the attempt can be the one that executed: its answer leaves it open and no row speaks against it.
 func (l *life) mayExecute(a *attempt) bool {
-	fresh := a.answer == contract.AnswerFresh
-	if !fresh && (!a.open() || a.answer == contract.AnswerStoreDown) {
+	fresh := a.answer() == contract.AnswerFresh
+	if !fresh && (!a.open() || a.answer() == contract.AnswerStoreDown) {
 		return false
 	}
 	if l.executed == nil || slices.Contains(l.executed, a.op.id) {
@@ -76,7 +76,7 @@ func (l *life) mayExecute(a *attempt) bool {
 
 // endsInFlight says whether the attempt, if it claimed, may have left its record in flight.
 func (l *life) endsInFlight(a *attempt) bool {
-	return a.open() || (l.disturbed && a.answer == contract.AnswerRejected)
+	return a.open() || (l.disturbed && a.answer() == contract.AnswerRejected)
 }
 
 // contradiction is what one rule found.

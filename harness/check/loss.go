@@ -78,11 +78,11 @@ func (ix *index) prove() {
 // executedBy says whether the rows show the very execution that the attempt was answered with: an order of its operation, and a record with its
 // answer, which no other execution of the key has given.
 func (s *scope) executedBy(a *attempt) bool {
-	if a.answer != contract.AnswerFresh || s.key == "" {
+	if a.answer() != contract.AnswerFresh || s.key == "" {
 		return false
 	}
 	for i := range s.attempts {
-		if b := &s.attempts[i]; b != a && b.answer == contract.AnswerFresh && b.body == a.body {
+		if b := &s.attempts[i]; b != a && b.answer() == contract.AnswerFresh && b.body == a.body {
 			return false
 		}
 	}
@@ -162,7 +162,7 @@ func (ix *index) after(s *scope) *scope {
 
 // unknown is the attempt as if its answer had never come.
 func (a attempt) unknown() attempt {
-	a.out, a.answer, a.status, a.body = lost, contract.AnswerUnknown, 0, 0
+	a.out, a.means, a.status, a.body = lost, meaningOf(contract.AnswerUnknown), 0, 0
 	return a
 }
 

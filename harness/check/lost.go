@@ -48,7 +48,7 @@ func (s *scope) voidAcks() (list []*attempt) {
 	for i := range s.attempts {
 		a := &s.attempts[i]
 		switch {
-		case !a.acked() || a.answer == contract.AnswerReplay && s.key == "":
+		case !a.acked() || a.answer() == contract.AnswerReplay && s.key == "":
 		case a.void:
 			list = append(list, a)
 		case s.key != "" && (a.safe || a.proven):

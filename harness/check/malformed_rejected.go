@@ -64,7 +64,7 @@ func (s *scope) judgeMalformed(records map[string]*evidence.Record, sh *sheet) {
 // refusedMalformed accepts what comes before the key is looked at: authentication and gates; and a server that is in no state to
 // look.
 func refusedMalformed(a *attempt, s *scope) bool {
-	switch a.answer {
+	switch a.answer() {
 	case contract.AnswerMalformed, contract.AnswerGated:
 		return true
 	}

@@ -44,7 +44,7 @@ var counters = []struct {
 }
 
 func answered(answer contract.Answer) func(*attempt) bool {
-	return func(a *attempt) bool { return a.answer == answer }
+	return func(a *attempt) bool { return a.answer() == answer }
 }
 
 // expectedCounts derives each counter of a route from the answers. An answer that names its cause is certain; one that was lost,
@@ -69,7 +69,7 @@ func (ix *index) expectedCounts(r *contract.Route) []bounds {
 // uncertain says whether the attempt may have raised the n-th counter though its answer does not show it. A refusal by the
 // handler follows a claim, and nothing else.
 func (a *attempt) uncertain(n int) bool {
-	return a.open() || (a.answer == contract.AnswerRejected && counters[n].name == "idempotency_miss_total")
+	return a.open() || (a.answer() == contract.AnswerRejected && counters[n].name == "idempotency_miss_total")
 }
 
 func (b *bounds) add(counted, certain, possible bool) {

@@ -70,13 +70,13 @@ func (s *scope) judgeMatch(a *attempt, winner *operation, sh *sheet) {
 	switch {
 	case winner != nil && !same && a.acked():
 		what := "executed"
-		if a.answer == contract.AnswerReplay {
+		if a.answer() == contract.AnswerReplay {
 			what = "given the stored answer"
 		}
 		v = s.violation(fmt.Sprintf("%s belongs to operation %d, and operation %d with another request (%s) was %s.",
 			s, winner.id, a.op.id, spelled(a.op), what), s.firstOf(winner), a)
 		v.Expected = "422, a mismatch"
-	case a.answer == contract.AnswerMismatch && !a.op.once && s.causeless(a, winner):
+	case a.answer() == contract.AnswerMismatch && !a.op.once && s.causeless(a, winner):
 		v = s.violation(fmt.Sprintf("%s refused operation %d as a mismatch, and no other request had used the key (%s).",
 			s, a.op.id, spelled(a.op)), s.firstOf(winner), a)
 		v.Expected = "the answer of the same request"

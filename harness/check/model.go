@@ -79,7 +79,7 @@ func (l *life) moves() (list []porcupine.Operation) {
 			add(moveEnd, i, a.done)
 		case a.recordSeen():
 			add(moveObserve, i, a.done)
-			if a.answer == contract.AnswerStale {
+			if a.answer() == contract.AnswerStale {
 				add(moveRetire, i, a.done)
 			}
 		}
@@ -115,7 +115,7 @@ func (l *life) claim(st recordState, i int, a *attempt) (next []any) {
 	left.decided |= 1 << i
 	taken := left
 	taken.phase, taken.owner, taken.request = inFlight, i, a.op.request
-	if a.answer == contract.AnswerFresh {
+	if a.answer() == contract.AnswerFresh {
 		if st.phase != absent {
 			return nil
 		}
@@ -135,7 +135,7 @@ func (l *life) claim(st recordState, i int, a *attempt) (next []any) {
 func (l *life) end(st recordState, i int, a *attempt) (next []any) {
 	mine := st.phase == inFlight && st.owner == i
 	if !mine {
-		if a.answer == contract.AnswerFresh || (!a.open() && st.decided&(1<<i) == 0) {
+		if a.answer() == contract.AnswerFresh || (!a.open() && st.decided&(1<<i) == 0) {
 			return nil
 		}
 		return []any{st}
@@ -143,12 +143,12 @@ func (l *life) end(st recordState, i int, a *attempt) (next []any) {
 	if l.mayExecute(a) {
 		done := st
 		done.phase = completed
-		if a.answer == contract.AnswerFresh {
+		if a.answer() == contract.AnswerFresh {
 			done.status, done.body, done.known = a.status, a.body, true
 		}
 		next = append(next, done)
 	}
-	if a.answer != contract.AnswerFresh {
+	if a.answer() != contract.AnswerFresh {
 		lost := st
 		lost.phase = failed
 		next = append(next, lost)
@@ -165,7 +165,7 @@ func (l *life) end(st recordState, i int, a *attempt) (next []any) {
 func (l *life) observe(st recordState, a *attempt) []any {
 	same := st.request == a.op.request
 	var fits bool
-	switch a.answer {
+	switch a.answer() {
 	case contract.AnswerMismatch:
 		fits = st.phase != absent && !same
 	case contract.AnswerInFlight:

@@ -43,7 +43,7 @@ func (s *sweep) oneOwner() *contradiction {
 func (l *life) retirePossible() bool {
 	opened := false
 	for i := range l.attempts {
-		if l.attempts[i].answer == contract.AnswerStale {
+		if l.attempts[i].answer() == contract.AnswerStale {
 			return true
 		}
 		opened = opened || l.attempts[i].open()
@@ -66,7 +66,7 @@ func (s *sweep) sights() sights {
 	for i := range s.attempts {
 		s.steps++
 		a := &s.attempts[i]
-		if a.answer == contract.AnswerFresh {
+		if a.answer() == contract.AnswerFresh {
 			seen.fresh, seen.mustExecute = a, true
 		}
 		if a.recordSeen() && (!retired || a.settles() || a.sent > settled) {
@@ -78,7 +78,7 @@ func (s *sweep) sights() sights {
 
 // settles says whether the answer shows that the key's fate was decided for good.
 func (a *attempt) settles() bool {
-	return a.acked() || a.answer == contract.AnswerPreviousFailed
+	return a.acked() || a.answer() == contract.AnswerPreviousFailed
 }
 
 // settledBy is when the key's fate was decided for certain.
@@ -95,11 +95,11 @@ func (l *life) settledBy() (by int64) {
 // add takes in an answer that shows the record. Where claims are hidden, in flight does not say of which request.
 func (seen *sights) add(a *attempt, hidden bool) {
 	seen.seenBy = min(seen.seenBy, a.done)
-	if hidden && a.answer == contract.AnswerInFlight {
+	if hidden && a.answer() == contract.AnswerInFlight {
 		seen.inFlightAt = max(seen.inFlightAt, a.sent)
 		return
 	}
-	if a.answer == contract.AnswerMismatch {
+	if a.answer() == contract.AnswerMismatch {
 		if seen.foreign == nil {
 			seen.foreign = map[uint64]bool{}
 		}
@@ -108,7 +108,7 @@ func (seen *sights) add(a *attempt, hidden bool) {
 	}
 	seen.torn = seen.torn || (seen.own && seen.request != a.op.request)
 	seen.own, seen.request = true, a.op.request
-	switch a.answer {
+	switch a.answer() {
 	case contract.AnswerInFlight:
 		seen.inFlightAt = max(seen.inFlightAt, a.sent)
 	case contract.AnswerReplay:
@@ -127,7 +127,7 @@ func (s *sweep) fits(o *attempt, seen sights) bool {
 		seen.own && o.op.request != seen.request, seen.foreign[o.op.request],
 		o.sent > seen.seenBy,
 		seen.mustExecute && !s.mayExecute(o),
-		seen.mustFail && (seen.mustExecute || o.answer == contract.AnswerFresh):
+		seen.mustFail && (seen.mustExecute || o.answer() == contract.AnswerFresh):
 		return false
 	}
 	ends := seen.endedBy

@@ -35,7 +35,7 @@ type fate struct {
 func (ix *index) judgeSettled(sc *scope, from int64, s *sheet) {
 	for i, f := range ix.fatesOf(sc) {
 		op := sc.ops[i]
-		if op.firstSent == forever || op.once || (f.last != nil && f.last.answer == contract.AnswerGated) {
+		if op.firstSent == forever || op.once || (f.last != nil && f.last.answer() == contract.AnswerGated) {
 			continue // never begun, or kept out by a gate until the end
 		}
 		s.lookIn(sc.faults)
@@ -62,7 +62,7 @@ func (ix *index) fatesOf(sc *scope) []fate {
 		a := &sc.attempts[i]
 		f := &ix.fates[a.op.place]
 		f.last = a
-		if a.returned() && a.answer.Final() {
+		if a.returned() && a.answer().Final() {
 			f.final = min(f.final, a.done)
 		}
 	}
@@ -91,10 +91,10 @@ func (a *attempt) describe() string {
 	switch {
 	case !a.returned():
 		return "no answer (" + string(outcomes[a.out]) + ")"
-	case a.answer == contract.AnswerUnknown:
+	case a.answer() == contract.AnswerUnknown:
 		return fmt.Sprintf("%d, an answer that the contract does not know", a.status)
 	}
-	return fmt.Sprintf("%d (%s)", a.status, a.answer)
+	return fmt.Sprintf("%d (%s)", a.status, a.answer())
 }
 
 // lowerKey is the scope's name inside a sentence.

@@ -33,7 +33,7 @@ func (ix *index) judgeReplayRows(s *scope, sh *sheet) {
 		if a.void {
 			continue
 		}
-		if a.answer == contract.AnswerReplay {
+		if a.answer() == contract.AnswerReplay {
 			least, most = least+1, most+1
 		} else if a.open() {
 			most++
@@ -63,7 +63,7 @@ func (s *scope) voidReplays() (n int) {
 		all = s.whole
 	}
 	for i := range all.attempts {
-		if a := &all.attempts[i]; a.void && (a.answer == contract.AnswerReplay || a.open()) {
+		if a := &all.attempts[i]; a.void && (a.answer() == contract.AnswerReplay || a.open()) {
 			n++
 		}
 	}
@@ -107,7 +107,7 @@ func (s *scope) originalFields() (hash string, code int) {
 
 func (s *scope) replayed() (list []*attempt) {
 	for i := range s.attempts {
-		if s.attempts[i].answer == contract.AnswerReplay {
+		if s.attempts[i].answer() == contract.AnswerReplay {
 			list = append(list, &s.attempts[i])
 		}
 	}

@@ -36,7 +36,7 @@ type original struct {
 // others must equal. Where a key may have run more than once by right, each of its answers counts.
 func (s *scope) originals() (list []original) {
 	for i := range s.attempts {
-		if a := &s.attempts[i]; a.answer == contract.AnswerFresh {
+		if a := &s.attempts[i]; a.answer() == contract.AnswerFresh {
 			list = append(list, original{status: a.status, body: a.body, attempt: a})
 		}
 	}
@@ -58,7 +58,7 @@ func (s *scope) judgeReplays(sh *sheet) {
 	var list []original
 	for i := range s.attempts {
 		a := &s.attempts[i]
-		if a.answer != contract.AnswerReplay {
+		if a.answer() != contract.AnswerReplay {
 			continue
 		}
 		if list == nil {

@@ -8,7 +8,7 @@ func (s *scope) unmarkedReplays(sh *sheet) {
 	for i := range s.attempts {
 		a := &s.attempts[i]
 		switch {
-		case a.answer != contract.AnswerDone:
+		case a.answer() != contract.AnswerDone:
 		case first == nil:
 			first = a
 		case a.op.request == first.op.request:

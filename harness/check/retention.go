@@ -56,7 +56,7 @@ func (ix *index) judgeLife(sc *scope, r *evidence.Record, s *sheet) {
 func (s *scope) proofOfRecord() *attempt {
 	for i := range s.attempts {
 		a := &s.attempts[i]
-		if !a.void && (a.answer == contract.AnswerReplay || a.answer == contract.AnswerPreviousFailed) {
+		if !a.void && (a.answer() == contract.AnswerReplay || a.answer() == contract.AnswerPreviousFailed) {
 			return a
 		}
 	}

@@ -88,7 +88,7 @@ func (s *sweep) countIn(until int64) {
 	for ; s.sent < len(s.attempts) && s.attempts[s.sent].sent <= until; s.sent++ {
 		s.steps++
 		a := &s.attempts[s.sent]
-		if a.open() || a.answer == contract.AnswerStale {
+		if a.open() || a.answer() == contract.AnswerStale {
 			s.retirers++
 		}
 		if a.open() {
@@ -109,10 +109,10 @@ func (s *sweep) countClaim(a *attempt) {
 	} else {
 		c.openUntil = max(c.openUntil, a.done)
 	}
-	if a.answer != contract.AnswerFresh {
+	if a.answer() != contract.AnswerFresh {
 		c.failers++
 	}
-	if a.answer == contract.AnswerRejected {
+	if a.answer() == contract.AnswerRejected {
 		s.refused++
 	}
 	if s.mayExecute(a) {
@@ -159,7 +159,7 @@ func (s *sweep) rule(a *attempt) *contradiction {
 		return nil
 	}
 	c := s.of(a)
-	switch a.answer {
+	switch a.answer() {
 	case contract.AnswerFresh:
 		return s.freshRule(a)
 	case contract.AnswerReplay:
@@ -277,10 +277,10 @@ func (s *sweep) remember(a *attempt) {
 	if a.acked() && s.completed == nil {
 		s.completed = a
 	}
-	if a.answer == contract.AnswerFresh {
+	if a.answer() == contract.AnswerFresh {
 		s.fresh = a
 	}
-	if a.answer == contract.AnswerPreviousFailed && s.failed == nil {
+	if a.answer() == contract.AnswerPreviousFailed && s.failed == nil {
 		s.failed = a
 	}
 	if a.recordSeen() && s.occupied == nil {

@@ -65,7 +65,7 @@ func (s *scope) judgeForeign(others []*scope, sh *sheet) {
 
 // recordSeen says whether the answer follows from a record that was there.
 func (a *attempt) recordSeen() bool {
-	switch a.answer {
+	switch a.answer() {
 	case contract.AnswerReplay, contract.AnswerMismatch, contract.AnswerInFlight, contract.AnswerPreviousFailed, contract.AnswerStale:
 		return true
 	}

@@ -47,9 +47,8 @@ func newTotals(in Input) *totals {
 }
 
 func (t *totals) fill(in Input, run *verdict.Run) {
-	t.marks = t.pile.flat()
 	run.Counts, run.Timeline, run.Cases = t.counts, t.timeline(), casesOf(in, run.Verdict)
-	run.Endpoints = t.endpoints.table(t.marks)
+	run.Endpoints = t.endpoints.table(t.marks, &t.endings)
 	run.Faults, run.Windows = t.faults, t.faultTable(run.Verdict)
 	run.Recovery = recovery(run.Windows)
 }
@@ -94,8 +93,8 @@ type totals struct {
 	places   map[name]int32 // of keys
 	keyOf    placesByID
 	keys     []keyFate
-	pile     pile[mark]
-	marks    []mark // what was piled up, once it is whole
+	marks    []mark
+	endings  endings
 	faults   []history.Fault
 
 	endpoints endpoints
@@ -136,13 +135,25 @@ type keyFate struct {
 // mark is one attempt on the time axis.
 type mark struct {
 	done, took int64
-	ended      string
-	status     int32
-	replica    int32
+	late       int64 // how long it was sent after it was due
 	key        int32 // place in totals.keys; -1 without a key
 	endpoint   int32 // place in totals.endpoints; -1 of an operation that was not planned
-	late       int64 // how long it was sent after it was due
+	status     int16
+	replica    int16
+	ended      uint8 // place in totals.endings
 	bad        bool
+}
+
+// endings are the ways in which attempts ended, as reports name them: there are few.
+type endings []string
+
+func (e *endings) place(name string) uint8 {
+	i := slices.Index(*e, name)
+	if i < 0 {
+		i = len(*e)
+		*e = append(*e, name)
+	}
+	return uint8(i)
 }
 
 func (t *totals) addOperation(o *history.Operation) {
@@ -181,8 +192,11 @@ func (t *totals) addAttempt(a *history.Attempt) {
 		t.counts.Cut++
 	}
 	place := t.keyOf.of(a.Op)
-	t.pile.add(mark{
-		done: a.DoneNS, took: a.DoneNS - a.SentNS, ended: ended, status: int32(a.Status), replica: int32(a.Replica), key: place, bad: bad(a),
+	if t.marks == nil {
+		t.marks = make([]mark, 0, t.counts.Operations+t.counts.Operations/4) // some operations are asked for again
+	}
+	t.marks = append(t.marks, mark{
+		done: a.DoneNS, took: a.DoneNS - a.SentNS, ended: t.endings.place(ended), status: int16(a.Status), replica: int16(a.Replica), key: place, bad: bad(a),
 		endpoint: t.endpoints.of(a.Op), late: a.SentNS - a.IntendedNS,
 	})
 	if place >= 0 {
@@ -212,7 +226,7 @@ func (t *totals) timeline() (list []verdict.Slot) {
 	rest := t.marks
 	for from := int64(0); from <= last; from += width {
 		n, _ := slices.BinarySearchFunc(rest, from+width, func(m mark, until int64) int { return compare(m.done, until) })
-		list = append(list, slotOf(from, width, rest[:n]))
+		list = append(list, t.slotOf(from, width, rest[:n]))
 		rest = rest[n:]
 	}
 	for _, m := range t.marks {
@@ -223,12 +237,13 @@ func (t *totals) timeline() (list []verdict.Slot) {
 }
 
 // slotOf sums one stretch up. An attempt that was not sent, or not whole, says nothing about the server's speed.
-func slotOf(from, width int64, marks []mark) verdict.Slot {
+func (t *totals) slotOf(from, width int64, marks []mark) verdict.Slot {
 	s := verdict.Slot{AtNS: from, ForNS: width, Ended: map[string]int64{}}
-	var took []int64
+	took := make([]int64, 0, len(marks))
 	for _, m := range marks {
-		s.Ended[m.ended]++
-		if m.ended != string(history.Unsent) && m.ended != string(history.Cut) {
+		ended := t.endings[m.ended]
+		s.Ended[ended]++
+		if ended != string(history.Unsent) && ended != string(history.Cut) {
 			took = append(took, m.took)
 		}
 	}

@@ -30,7 +30,7 @@ var zombieFenced = Invariant{
 // then in flight again, and its worker may go on.
 func (s *scope) retirement() *attempt {
 	for i := range s.attempts {
-		if a := &s.attempts[i]; a.answer == contract.AnswerStale && !a.void {
+		if a := &s.attempts[i]; a.answer() == contract.AnswerStale && !a.void {
 			return a
 		}
 	}

@@ -49,19 +49,26 @@ type Rule struct {
 
 // Classify names an answer by the first rule that matches it. marked says whether the replay marker header was present.
 func (c Contract) Classify(status int, marked bool, body []byte) Answer {
-	var fields struct{ Error, Reason string }
+	code, reason := "", ""
 	if status >= 400 {
-		_ = json.Unmarshal(body, &fields) // a body that is not JSON has neither field
+		code, reason = refusal(body)
 	}
-	for _, r := range c.Answers {
-		if r.matches(status, marked, fields.Error, fields.Reason) {
+	for i := range c.Answers {
+		if r := &c.Answers[i]; r.matches(status, marked, code, reason) {
 			return r.Answer
 		}
 	}
 	return AnswerUnknown
 }
 
-func (r Rule) matches(status int, marked bool, code, reason string) bool {
+// refusal reads what an error says of itself. A body that is not JSON says nothing.
+func refusal(body []byte) (code, reason string) {
+	var fields struct{ Error, Reason string }
+	_ = json.Unmarshal(body, &fields)
+	return fields.Error, fields.Reason
+}
+
+func (r *Rule) matches(status int, marked bool, code, reason string) bool {
 	switch {
 	case r.Status != 0 && r.Status != status,
 		r.Class != 0 && r.Class != status/100,

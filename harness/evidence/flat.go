@@ -3,6 +3,7 @@ package evidence
 import (
 	"bytes"
 	"encoding/json"
+	"hash/maphash"
 	"strings"
 	"unicode/utf8"
 )
@@ -69,14 +70,14 @@ func (f *flat) raw() []byte {
 
 // plain says whether a string's content means itself.
 func plain(b []byte) bool {
-	ascii := true
+	var most byte
 	for _, c := range b {
 		if c < ' ' || c == '\\' {
 			return false
 		}
-		ascii = ascii && c < utf8.RuneSelf
+		most |= c
 	}
-	return ascii || utf8.Valid(b)
+	return most < utf8.RuneSelf || utf8.Valid(b)
 }
 
 // name is a string that other rows have too: a key, a hash, an endpoint.
@@ -93,12 +94,39 @@ func (f *flat) text() (text string) {
 		return ""
 	}
 	n := stringEnd(rest)
-	if n == 0 || json.Unmarshal(rest[:n], &text) != nil {
+	if n == 0 {
 		f.bad = true
 		return ""
 	}
 	f.i += n
+	quoted := rest[1 : n-1]
+	if text, ok := f.keep.quotes(quoted); ok {
+		return text
+	}
+	f.bad = f.bad || json.Unmarshal(rest[:n], &text) != nil
 	return text
+}
+
+// quotes is a text whose only escapes are those of quotation marks, as in JSON within JSON. ok is false for any other.
+func (k *keeper) quotes(b []byte) (text string, ok bool) {
+	k.scratch = k.scratch[:0]
+	for {
+		n := bytes.IndexByte(b, '\\')
+		if n < 0 {
+			n = len(b)
+		}
+		if !plain(b[:n]) {
+			return "", false
+		}
+		k.scratch = append(k.scratch, b[:n]...)
+		if n == len(b) {
+			return k.own(k.scratch), true
+		}
+		if n+1 == len(b) || b[n+1] != '"' {
+			return "", false
+		}
+		k.scratch, b = append(k.scratch, '"'), b[n+2:]
+	}
 }
 
 func (f *flat) number() int64 {
@@ -120,23 +148,25 @@ func (f *flat) number() int64 {
 	return v
 }
 
-// keeper holds the strings of a file: those that many rows share once, the others side by side in large pieces.
+// keeper holds the strings of a file side by side in large pieces, and those that were met lately once.
 type keeper struct {
-	known map[string]string
-	piece *strings.Builder
+	recent  [256]string
+	piece   *strings.Builder
+	scratch []byte
 }
 
 const pieceSize = 64 << 10
 
-func newKeeper() *keeper { return &keeper{known: map[string]string{}, piece: new(strings.Builder)} }
+func newKeeper() *keeper { return &keeper{piece: new(strings.Builder)} }
+
+var keeperSeed = maphash.MakeSeed()
 
 func (k *keeper) shared(b []byte) string {
-	if s, ok := k.known[string(b)]; ok {
-		return s
+	slot := &k.recent[maphash.Bytes(keeperSeed, b)%uint64(len(k.recent))]
+	if *slot != string(b) {
+		*slot = k.own(b)
 	}
-	s := k.own(b)
-	k.known[s] = s
-	return s
+	return *slot
 }
 
 func (k *keeper) own(b []byte) string {

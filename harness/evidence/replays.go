@@ -5,10 +5,10 @@ import "hash/maphash"
 // Replays are replay audit rows, packed: a run leaves one for nearly every request that it repeats, millions in a long one. Those of a key differ only
 // in id, operation and time; the rest is kept once. A nil pointer means that nobody asked for them. The zero value is empty and ready.
 type Replays struct {
-	common  []Audit           // what rows have in common: all but ID, Operation and At
+	common  pile[Audit]       // what rows have in common: all but ID, Operation and At
 	places  map[uint64]uint32 // in common, by a hash; another place for the same is no harm
 	blocks  []replayBlock
-	strings keeper
+	strings *keeper
 }
 
 // replayBlock is a stretch of the rows, with their ids and times as text.
@@ -65,7 +65,7 @@ func (r *Replays) Len() int {
 func (r *Replays) At(i int) Audit {
 	block := &r.blocks[i/replayBlockRows]
 	row := &block.rows[i%replayBlockRows]
-	a := r.common[row.common]
+	a := *r.common.at(int(row.common))
 	a.ID, a.At, a.Operation = string(block.text[row.from:row.mid]), string(block.text[row.mid:row.end]), row.operation
 	return a
 }
@@ -78,7 +78,7 @@ func (r *Replays) Operation(i int) int64 {
 // Common is what row i shares with others, and its place among all that is shared, which is below Shared. ID, Operation and At are empty.
 func (r *Replays) Common(i int) (place int, common *Audit) {
 	place = int(r.blocks[i/replayBlockRows].rows[i%replayBlockRows].common)
-	return place, &r.common[place]
+	return place, r.common.at(place)
 }
 
 // Shared is how many different ones Common gives.
@@ -86,7 +86,7 @@ func (r *Replays) Shared() int {
 	if r == nil {
 		return 0
 	}
-	return len(r.common)
+	return r.common.len()
 }
 
 // add keeps a copy.
@@ -102,7 +102,7 @@ func (r *Replays) add(a *rawAudit) {
 func (r *Replays) room() *replayBlock {
 	n := len(r.blocks)
 	if n == 0 {
-		r.places, r.strings = map[uint64]uint32{}, *newKeeper()
+		r.places, r.strings = map[uint64]uint32{}, newKeeper()
 		r.blocks = append(r.blocks, replayBlock{})
 		return &r.blocks[0]
 	}
@@ -118,15 +118,15 @@ func (r *Replays) room() *replayBlock {
 func (r *Replays) placeOf(a *rawAudit) uint32 {
 	h := maphash.Bytes(replaySeed, a.key) ^ uint64(a.user)<<32 ^ uint64(a.code)
 	place, known := r.places[h]
-	if known && a.shares(&r.common[place]) {
+	if known && a.shares(r.common.at(int(place))) {
 		return place
 	}
-	place = uint32(len(r.common))
+	place = uint32(r.common.len())
 	r.places[h] = place
-	s := &r.strings
-	r.common = append(r.common, Audit{
+	s := r.strings
+	*r.common.next() = Audit{
 		Execution: s.own(a.execution), User: a.user, Endpoint: s.shared(a.endpoint), Key: s.own(a.key), Action: s.shared(a.action), Hash: s.own(a.hash), Code: a.code,
-	})
+	}
 	return place
 }
 

@@ -66,7 +66,7 @@ func (s *stream) member(set *Set, name string) bool {
 
 // rows reads an array of flat objects, each by row, or by encoding/json where row gives up.
 func rows[T any](s *stream, into *[]T, row func(*flat, *T)) bool {
-	list := pile[T]{last: make([]T, 0, 64)}
+	var list pile[T]
 	var v *T // the one being read
 	read := func(f *flat) {
 		*v = *new(T)
@@ -145,31 +145,43 @@ func (s *stream) object(v any, read func(*flat)) bool {
 
 // pile collects rows whose number is not known before. A slice that grows by appending copies everything many times, and holds twice as much as it
 // needs when it is largest.
-type pile[T any] struct {
-	full [][]T
-	last []T
-}
+type pile[T any] struct{ blocks [][]T }
 
 const pileBlock = 4096 // rows
 
 // next is room for one more.
 func (p *pile[T]) next() *T {
-	if len(p.last) == cap(p.last) {
-		p.full = append(p.full, p.last)
-		p.last = make([]T, 0, min(2*cap(p.last), pileBlock))
+	last := len(p.blocks) - 1
+	switch {
+	case last < 0:
+		p.blocks, last = append(p.blocks, nil), 0
+	case len(p.blocks[last]) == pileBlock:
+		p.blocks = append(p.blocks, make([]T, 0, pileBlock))
+		last++
 	}
-	p.last = p.last[:len(p.last)+1]
-	return &p.last[len(p.last)-1]
+	p.blocks[last] = append(p.blocks[last], *new(T))
+	return &p.blocks[last][len(p.blocks[last])-1]
 }
 
-// flat is everything in one piece, and never nil.
-func (p *pile[T]) flat() []T {
-	all := make([]T, 0, len(p.full)*pileBlock+len(p.last))
-	for i := range p.full {
-		all = append(all, p.full[i]...)
-		p.full[i] = nil // the collector may have it
+func (p *pile[T]) len() int {
+	last := len(p.blocks) - 1
+	if last < 0 {
+		return 0
 	}
-	return append(all, p.last...)
+	return last*pileBlock + len(p.blocks[last])
+}
+
+func (p *pile[T]) at(i int) *T { return &p.blocks[i/pileBlock][i%pileBlock] }
+
+// flat is everything in one piece, and never nil. It empties the pile.
+func (p *pile[T]) flat() []T {
+	all := make([]T, 0, p.len())
+	for i := range p.blocks {
+		all = append(all, p.blocks[i]...)
+		p.blocks[i] = nil // the collector may have it
+	}
+	p.blocks = nil
+	return all
 }
 
 // is takes the byte, white space before it too, if it is the next.

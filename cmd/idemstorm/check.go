@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -73,12 +75,34 @@ and p99 over time, newest first.`,
 	return cmd
 }
 
-// collectAt is how much the heap may grow over what is in use, in percent, before it is collected: a check holds what it reads and makes little
-// garbage, so that a fifth of the memory costs a tenth of the time (docs/bench/checker.sh).
-const collectAt = 25
+// A check holds what it reads and makes little garbage, so that collecting early costs time and saves nothing (docs/bench/checker.sh).
+const (
+	collectFrom = 384 << 20 // bytes of heap below which nothing is collected
+	collectAt   = 20        // how much the heap may grow over what is in use, in percent, from then on
+)
+
+// collectLate collects garbage only when there is a lot in memory. What it gives undoes it.
+func collectLate() (undo func()) {
+	percent, limit := debug.SetGCPercent(-1), debug.SetMemoryLimit(collectFrom)
+	var mu sync.Mutex
+	after := collectAt
+	settle := func(struct{}) {
+		mu.Lock()
+		defer mu.Unlock()
+		debug.SetGCPercent(after)
+		debug.SetMemoryLimit(limit)
+	}
+	runtime.AddCleanup(new([1]*int), settle, struct{}{}) // nobody holds it: the first collection takes it
+	return func() {
+		mu.Lock()
+		after = percent
+		mu.Unlock()
+		settle(struct{}{})
+	}
+}
 
 func judgeAll(dirs []string) ([]verdict.Run, error) {
-	defer debug.SetGCPercent(debug.SetGCPercent(collectAt))
+	defer collectLate()()
 	var runs []verdict.Run
 	for _, dir := range dirs {
 		run, err := harness.Judge(dir)

@@ -33,8 +33,8 @@ func (ix *index) judgeSituation(s contract.Situation, sh *sheet) {
 	case contract.OtherInFlight:
 		ix.judgeOtherInFlight(p, sh)
 	default:
-		for i := range ix.ops.len() {
-			if op := ix.ops.at(i); op.once && op.spelling == s.Probe() {
+		for i := range ix.ops.Len() {
+			if op := ix.ops.At(i); op.once && op.spelling == s.Probe() {
 				ix.judgeProbe(p, op, sh)
 			}
 		}
@@ -80,8 +80,8 @@ func (ix *index) beginning(s contract.Situation, op *operation) *attempt {
 	if op.scope.key == "" {
 		return nil
 	}
-	for i := range ix.ops.len() {
-		if first := ix.ops.at(i); first.once && first.spelling == s.First() && first.scope.key == op.scope.key {
+	for i := range ix.ops.Len() {
+		if first := ix.ops.At(i); first.once && first.spelling == s.First() && first.scope.key == op.scope.key {
 			return first.scope.firstOf(first)
 		}
 	}

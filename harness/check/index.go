@@ -10,6 +10,7 @@ import (
 	"github.com/idemstorm/idemstorm/harness/contract"
 	"github.com/idemstorm/idemstorm/harness/evidence"
 	"github.com/idemstorm/idemstorm/harness/history"
+	"github.com/idemstorm/idemstorm/harness/pile"
 	"github.com/idemstorm/idemstorm/harness/verdict"
 )
 
@@ -19,7 +20,7 @@ type index struct {
 	limits   Limits
 	set      *evidence.Set
 	replays  *evidence.Replays
-	ops      pile[operation] // by id
+	ops      pile.Of[operation] // by id
 	routes   routes
 	answers  classifier
 	fates    []fate         // see fatesOf
@@ -79,23 +80,23 @@ func (ix *index) addOperations(in Input) {
 			op.scope.spelled = slices.Clone(o.Keys)
 		}
 		op.scope.planned++
-		ix.ops.add(op)
+		ix.ops.Add(op)
 	}
-	ix.ops.sort(byID)
+	ix.ops.Sort(byID)
 	ix.deal()
 }
 
 // deal gives each scope its operations, and room for their attempts, out of one piece for all.
 func (ix *index) deal() {
-	ops, room := make([]*operation, ix.ops.len()), make([]attempt, ix.ops.len()+ix.ops.len()/4)
+	ops, room := make([]*operation, ix.ops.Len()), make([]attempt, ix.ops.Len()+ix.ops.Len()/4)
 	for _, s := range ix.scopes {
 		n := s.planned
 		most := n + n/4 // some operations are asked for again
 		s.ops, s.attempts = ops[:0:n], room[:0:most]
 		ops, room = ops[n:], room[most:]
 	}
-	for i := range ix.ops.len() { // only now: they do not move any more
-		op := ix.ops.at(i)
+	for i := range ix.ops.Len() { // only now: they do not move any more
+		op := ix.ops.At(i)
 		op.place = int32(len(op.scope.ops))
 		op.scope.ops = append(op.scope.ops, op)
 	}
@@ -138,12 +139,12 @@ func (ix *index) newScope(n name) *scope {
 
 // operation finds an operation by id; nil for an unknown one.
 func (ix *index) operation(id int64) *operation {
-	n := ix.ops.len()
-	if i := int(id) - 1; i >= 0 && i < n && ix.ops.at(i).id == id { // ids are dense, as a rule
-		return ix.ops.at(i)
+	n := ix.ops.Len()
+	if i := int(id) - 1; i >= 0 && i < n && ix.ops.At(i).id == id { // ids are dense, as a rule
+		return ix.ops.At(i)
 	}
-	if i := sort.Search(n, func(i int) bool { return ix.ops.at(i).id >= id }); i < n && ix.ops.at(i).id == id {
-		return ix.ops.at(i)
+	if i := sort.Search(n, func(i int) bool { return ix.ops.At(i).id >= id }); i < n && ix.ops.At(i).id == id {
+		return ix.ops.At(i)
 	}
 	return nil
 }

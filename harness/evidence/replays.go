@@ -1,11 +1,15 @@
 package evidence
 
-import "hash/maphash"
+import (
+	"hash/maphash"
+
+	"github.com/idemstorm/idemstorm/harness/pile"
+)
 
 // Replays are replay audit rows, packed: a run leaves one for nearly every request that it repeats, millions in a long one. Those of a key differ only
 // in id, operation and time; the rest is kept once. A nil pointer means that nobody asked for them. The zero value is empty and ready.
 type Replays struct {
-	common  pile[Audit]       // what rows have in common: all but ID, Operation and At
+	common  pile.Of[Audit]    // what rows have in common: all but ID, Operation and At
 	places  map[uint64]uint32 // in common, by a hash; another place for the same is no harm
 	blocks  []replayBlock
 	strings *keeper
@@ -65,7 +69,7 @@ func (r *Replays) Len() int {
 func (r *Replays) At(i int) Audit {
 	block := &r.blocks[i/replayBlockRows]
 	row := &block.rows[i%replayBlockRows]
-	a := *r.common.at(int(row.common))
+	a := *r.common.At(int(row.common))
 	a.ID, a.At, a.Operation = string(block.text[row.from:row.mid]), string(block.text[row.mid:row.end]), row.operation
 	return a
 }
@@ -78,7 +82,7 @@ func (r *Replays) Operation(i int) int64 {
 // Common is what row i shares with others, and its place among all that is shared, which is below Shared. ID, Operation and At are empty.
 func (r *Replays) Common(i int) (place int, common *Audit) {
 	place = int(r.blocks[i/replayBlockRows].rows[i%replayBlockRows].common)
-	return place, r.common.at(place)
+	return place, r.common.At(place)
 }
 
 // Shared is how many different ones Common gives.
@@ -86,7 +90,7 @@ func (r *Replays) Shared() int {
 	if r == nil {
 		return 0
 	}
-	return r.common.len()
+	return r.common.Len()
 }
 
 // add keeps a copy.
@@ -118,13 +122,13 @@ func (r *Replays) room() *replayBlock {
 func (r *Replays) placeOf(a *rawAudit) uint32 {
 	h := maphash.Bytes(replaySeed, a.key) ^ uint64(a.user)<<32 ^ uint64(a.code)
 	place, known := r.places[h]
-	if known && a.shares(r.common.at(int(place))) {
+	if known && a.shares(r.common.At(int(place))) {
 		return place
 	}
-	place = uint32(r.common.len())
+	place = uint32(r.common.Len())
 	r.places[h] = place
 	s := r.strings
-	*r.common.next() = Audit{
+	*r.common.Next() = Audit{
 		Execution: s.own(a.execution), User: a.user, Endpoint: s.shared(a.endpoint), Key: s.own(a.key), Action: s.shared(a.action), Hash: s.own(a.hash), Code: a.code,
 	}
 	return place

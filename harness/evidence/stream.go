@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"io"
 	"slices"
+
+	"github.com/idemstorm/idemstorm/harness/pile"
 )
 
 // stream reads an evidence file row by row. A long run leaves hundreds of megabytes of them, which encoding/json takes several times the memory and
@@ -66,18 +68,18 @@ func (s *stream) member(set *Set, name string) bool {
 
 // rows reads an array of flat objects, each by row, or by encoding/json where row gives up.
 func rows[T any](s *stream, into *[]T, row func(*flat, *T)) bool {
-	var list pile[T]
+	var list pile.Of[T]
 	var v *T // the one being read
 	read := func(f *flat) {
 		*v = *new(T)
 		row(f, v)
 	}
 	whole, ok := s.array(into, func() bool {
-		v = list.next()
+		v = list.Next()
 		return s.object(v, read)
 	})
 	if whole {
-		*into = list.flat()
+		*into = list.Flat()
 	}
 	return ok
 }
@@ -141,47 +143,6 @@ func (s *stream) object(v any, read func(*flat)) bool {
 	}
 	s.flat.bad = true
 	return json.Unmarshal(value, v) == nil
-}
-
-// pile collects rows whose number is not known before. A slice that grows by appending copies everything many times, and holds twice as much as it
-// needs when it is largest.
-type pile[T any] struct{ blocks [][]T }
-
-const pileBlock = 4096 // rows
-
-// next is room for one more.
-func (p *pile[T]) next() *T {
-	last := len(p.blocks) - 1
-	switch {
-	case last < 0:
-		p.blocks, last = append(p.blocks, nil), 0
-	case len(p.blocks[last]) == pileBlock:
-		p.blocks = append(p.blocks, make([]T, 0, pileBlock))
-		last++
-	}
-	p.blocks[last] = append(p.blocks[last], *new(T))
-	return &p.blocks[last][len(p.blocks[last])-1]
-}
-
-func (p *pile[T]) len() int {
-	last := len(p.blocks) - 1
-	if last < 0 {
-		return 0
-	}
-	return last*pileBlock + len(p.blocks[last])
-}
-
-func (p *pile[T]) at(i int) *T { return &p.blocks[i/pileBlock][i%pileBlock] }
-
-// flat is everything in one piece, and never nil. It empties the pile.
-func (p *pile[T]) flat() []T {
-	all := make([]T, 0, p.len())
-	for i := range p.blocks {
-		all = append(all, p.blocks[i]...)
-		p.blocks[i] = nil // the collector may have it
-	}
-	p.blocks = nil
-	return all
 }
 
 // is takes the byte, white space before it too, if it is the next.

@@ -77,8 +77,8 @@ and p99 over time, newest first.`,
 
 // A check holds what it reads and makes little garbage, so that collecting early costs time and saves nothing (docs/bench/checker.sh).
 const (
-	collectFrom = 384 << 20 // bytes of heap below which nothing is collected
-	collectAt   = 20        // how much the heap may grow over what is in use, in percent, from then on
+	collectFrom = 320 << 20 // bytes of heap below which nothing is collected
+	collectAt   = 10        // how much the heap may grow over what is in use, in percent, from then on
 )
 
 // collectLate collects garbage only when there is a lot in memory. What it gives undoes it.

@@ -8,8 +8,11 @@ package check
 import (
 	"fmt"
 	"iter"
+	"runtime"
 	"slices"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/idemstorm/idemstorm/harness/contract"
 	"github.com/idemstorm/idemstorm/harness/evidence"
@@ -80,14 +83,29 @@ func (in Input) foreign(ix *index) (list []verdict.Finding) {
 	return list
 }
 
+// findAll judges every invariant, several at a time: the index does not change any more.
+func (in Input) findAll(ix *index) []verdict.Finding {
+	list := make([]verdict.Finding, len(Invariants))
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, inv := range Invariants {
+		group.Go(func() error {
+			list[i] = inv.find(ix, in.claims(inv.ID))
+			return nil
+		})
+	}
+	_ = group.Wait() // nothing fails
+	return list
+}
+
 // Judge gives the verdict of one run: every invariant of Invariants, in that order. Latency gates are not its business.
 func Judge(in Input) verdict.Verdict {
-	ix := newIndex(in)
+	return judge(in, newIndex(in))
+}
+
+func judge(in Input, ix *index) verdict.Verdict {
 	v := verdict.Verdict{Scenario: in.Scenario, Doubts: ix.doubts, Interrupted: ix.interrupted, Partial: ix.partial != ""}
-	for _, inv := range Invariants {
-		v.Findings = append(v.Findings, inv.find(ix, in.claims(inv.ID)))
-	}
-	v.Findings = append(v.Findings, in.foreign(ix)...)
+	v.Findings = append(in.findAll(ix), in.foreign(ix)...)
 	for _, id := range in.Claimed {
 		if !Known(id) {
 			v.Doubts = append(v.Doubts, fmt.Sprintf("the scenario claims %q, which no check judges", id))

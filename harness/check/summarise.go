@@ -3,6 +3,7 @@ package check
 import (
 	"iter"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/idemstorm/idemstorm/harness/contract"
@@ -21,6 +22,7 @@ func Summarise(in Input, run *verdict.Run) {
 	}
 	for range t.events(in.Events) {
 	}
+	t.sum()
 	t.fill(in, run)
 }
 
@@ -29,7 +31,11 @@ func JudgeRun(in Input, run *verdict.Run) {
 	t := newTotals(in)
 	watched := in
 	watched.Operations, watched.Events = first(t.operations(in.Operations), in.Operations), first(t.events(in.Events), in.Events)
-	run.Verdict = Judge(watched)
+	ix := newIndex(watched)
+	var summing sync.WaitGroup
+	summing.Go(t.sum)
+	run.Verdict = judge(watched, ix)
+	summing.Wait()
 	t.fill(in, run)
 }
 
@@ -46,9 +52,15 @@ func newTotals(in Input) *totals {
 	return &totals{contract: in.Contract, places: map[name]int32{}, answers: classifier{contract: in.Contract}, counts: verdict.Counts{Answers: map[string]int64{}}}
 }
 
+// sum makes of the attempts what does not depend on the verdict. From then on nobody asks what belongs to which operation.
+func (t *totals) sum() {
+	t.places, t.keyOf, t.endpoints.ofOp = nil, placesByID{}, placesByID{}
+	t.slots = t.timeline()
+	t.table = t.endpoints.table(t.marks, &t.endings)
+}
+
 func (t *totals) fill(in Input, run *verdict.Run) {
-	run.Counts, run.Timeline, run.Cases = t.counts, t.timeline(), casesOf(in, run.Verdict)
-	run.Endpoints = t.endpoints.table(t.marks, &t.endings)
+	run.Counts, run.Timeline, run.Endpoints, run.Cases = t.counts, t.slots, t.table, casesOf(in, run.Verdict)
 	run.Faults, run.Windows = t.faults, t.faultTable(run.Verdict)
 	run.Recovery = recovery(run.Windows)
 }
@@ -95,6 +107,8 @@ type totals struct {
 	keys     []keyFate
 	marks    []mark
 	endings  endings
+	slots    []verdict.Slot
+	table    []verdict.Endpoint
 	faults   []history.Fault
 
 	endpoints endpoints

@@ -6,6 +6,8 @@ import (
 	"hash/maphash"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/idemstorm/idemstorm/harness/plaintext"
 )
 
 // flat reads one flat object of strings and integers. It gives up at whatever Save does not write: it must accept only what encoding/json accepts,
@@ -70,14 +72,15 @@ func (f *flat) raw() []byte {
 
 // plain says whether a string's content means itself.
 func plain(b []byte) bool {
-	var most byte
+	if plaintext.ASCII(b) {
+		return true
+	}
 	for _, c := range b {
 		if c < ' ' || c == '\\' {
 			return false
 		}
-		most |= c
 	}
-	return most < utf8.RuneSelf || utf8.Valid(b)
+	return utf8.Valid(b)
 }
 
 // name is a string that other rows have too: a key, a hash, an endpoint.

@@ -46,6 +46,7 @@ func PackReplays(rows []Audit) *Replays {
 		raw := rows[i].raw()
 		r.add(&raw)
 	}
+	r.done()
 	return r
 }
 
@@ -101,6 +102,9 @@ func (r *Replays) add(a *rawAudit) {
 	block.text = append(append(block.text, a.id...), a.at...)
 	block.rows = append(block.rows, replayRow{operation: a.operation, common: r.placeOf(a), from: from, mid: mid, end: uint32(len(block.text))})
 }
+
+// done lets go of what only adding needs.
+func (r *Replays) done() { r.places, r.strings = nil, nil }
 
 // room is the block for one row more.
 func (r *Replays) room() *replayBlock {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/idemstorm/idemstorm/harness/pile"
 )
@@ -59,7 +60,7 @@ func (s *stream) member(set *Set, name string) bool {
 		return rows(s, &set.Records, recordFields)
 	}
 	value, ok := s.next()
-	if !ok {
+	if !ok || s.pack != nil && strings.EqualFold(name, "replays") { // which encoding/json takes for the same
 		return false
 	}
 	one := slices.Concat([]byte(`{"`), []byte(name), []byte(`":`), value, []byte("}"))
@@ -101,6 +102,7 @@ func (s *stream) replays(set *Set) bool {
 		s.pack.add(&raw)
 		return ok
 	})
+	s.pack.done()
 	if whole {
 		set.Replays = []Audit{}
 	}

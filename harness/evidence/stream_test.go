@@ -75,7 +75,10 @@ func sameAsEncodingJSON(t fataler, b []byte, must bool) {
 		t.Fatalf("%s", diff)
 	}
 	packed := new(Replays)
-	if fast, ok = readStream(bytes.NewReader(b), packed); !ok || (fast.Replays == nil) != (slow.Replays == nil) || len(fast.Replays) > 0 {
+	switch fast, ok = readStream(bytes.NewReader(b), packed); {
+	case !ok && !must: // a member of another spelling than Save's is left to encoding/json
+		return
+	case !ok || (fast.Replays == nil) != (slow.Replays == nil) || len(fast.Replays) > 0:
 		t.Fatalf("packed: understood %t, %d replays left", ok, len(fast.Replays))
 	}
 	sameReplays(t, slow.Replays, packed)
@@ -116,7 +119,7 @@ func FuzzStreamAgreesWithEncodingJSON(f *testing.F) {
 	for _, s := range []string{
 		`{"schema":1,"orders":[{"id":"1","leg":1,"key":"k"}],"audits":null,"replays":[],"records":[{"body":"{\"a\":1}"}]}`,
 		`{"orders":[{"id":"1"},{"ID":"2","id":null}]}`, `{"orders":[{}]}`, `{"orders":[{"id":"1",}]}`, `{"orders":[[{}]]}`, `{}`, `{"a":1,"a":2}`,
-		`{"scanned":12}`, `{"scanned":01}`, ` { "orders" : [ { "id" : "\u00e9" } ] } `, `{"audits":[{"code":1.0}]}`, `{"Orders":[{"id":"1"}]}`, "[]",
+		`{"scanned":12}`, `{"scanned":01}`, ` { "orders" : [ { "id" : "\u00e9" } ] } `, `{"audits":[{"code":1.0}]}`, `{"Orders":[{"id":"1"}]}`, `{"Replays":[{"id":"1"}]}`, "[]",
 	} {
 		f.Add([]byte(s))
 	}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/idemstorm/idemstorm/harness/plaintext"
 )
 
 // scanner reads the JSON that this package writes, and no other: at the first surprise it gives up (ok becomes false), and encoding/json
@@ -100,6 +102,10 @@ func (s *scanner) raw() []byte {
 		return nil
 	}
 	start := s.i
+	if n := bytes.IndexByte(s.b[start:], '"'); n >= 0 && plaintext.ASCII(s.b[start:start+n]) { // as a rule
+		s.i += n + 1
+		return s.b[start : start+n]
+	}
 	for s.i < len(s.b) {
 		switch c := s.b[s.i]; {
 		case c == '"':

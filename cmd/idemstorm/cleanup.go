@@ -14,8 +14,9 @@ func newCleanupCommand() *cobra.Command {
 	var dsn, variant string
 	cmd := &cobra.Command{
 		Use: "cleanup", Short: "Remove expired idempotency records; safe beside live traffic", Args: cobra.NoArgs,
-		Long: `Cleanup removes the records whose time is over from the reference server's database, in batches, and prints how many they were. It never
-removes a request that is in flight. The server does the same by itself every night at 04:00 UTC.`,
+		Long: `Cleanup removes the records whose time is over from the reference server's database, in batches with a rest
+after each, and prints how many they were: a million take some minutes. It never removes a request that is in flight. The server does
+the same by itself every night at 04:00 UTC.`,
 		Example: `  idemstorm cleanup --dsn postgres://localhost/orders`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withPool(cmd.Context(), dsn, func(pool *pgxpool.Pool) error {

@@ -8,8 +8,9 @@ import (
 )
 
 const (
-	// SweepBatch is how many expired records one statement removes: small enough to hold no lock for long.
-	SweepBatch = 1000
+	// SweepBatch is how many expired records one statement removes: a millisecond's work, and some pages of log for whoever commits meanwhile to
+	// wait for.
+	SweepBatch = 100
 	// sweepHour is when the nightly cleanup runs, UTC (contract section 7).
 	sweepHour = 4
 )

@@ -34,7 +34,7 @@ func (ix *index) judgeSituation(s contract.Situation, sh *sheet) {
 		ix.judgeOtherInFlight(p, sh)
 	default:
 		for i := range ix.ops.Len() {
-			if op := ix.ops.At(i); op.once && op.spelling == s.Probe() {
+			if op := ix.ops.At(i); op.once && op.spelled() == s.Probe() {
 				ix.judgeProbe(p, op, sh)
 			}
 		}
@@ -81,7 +81,7 @@ func (ix *index) beginning(s contract.Situation, op *operation) *attempt {
 		return nil
 	}
 	for i := range ix.ops.Len() {
-		if first := ix.ops.At(i); first.once && first.spelling == s.First() && first.scope.key == op.scope.key {
+		if first := ix.ops.At(i); first.once && first.spelled() == s.First() && first.scope.key == op.scope.key {
 			return first.scope.firstOf(first)
 		}
 	}

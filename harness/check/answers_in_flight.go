@@ -25,7 +25,7 @@ func (ix *index) crowdsOf(s contract.Situation) (crowds [][]*attempt) {
 }
 
 func (op *operation) probing(s contract.Situation) *attempt {
-	if !op.once || op.spelling != s.Probe() {
+	if !op.once || op.spelled() != s.Probe() {
 		return nil
 	}
 	return op.answered()

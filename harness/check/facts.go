@@ -16,12 +16,20 @@ const forever = math.MaxInt64
 type operation struct {
 	id        int64
 	scope     *scope
-	request   uint64 // equal within a scope: the same request, whatever its spelling
-	spelling  string
-	firstSent int64 // forever while it has no attempt
-	place     int32 // among the scope's operations
-	once      bool  // it shows how a situation is treated, and is asked once
+	request   uint64  // equal within a scope: the same request, whatever its spelling
+	spelling  *string // nil for the usual one
+	firstSent int64   // forever while it has no attempt
+	place     int32   // among the scope's operations
+	once      bool    // it shows how a situation is treated, and is asked once
 	malformed bool
+}
+
+// spelled is how the request is written, "" for the usual way.
+func (op *operation) spelled() string {
+	if op.spelling == nil {
+		return ""
+	}
+	return *op.spelling
 }
 
 // attempt is what the invariants need of a sent request. Times are nanoseconds since the run's zero; [sent, done] is closed. A long run has

@@ -72,8 +72,12 @@ func (ix *index) addOperations(in Input) {
 			break
 		}
 		op := operation{
-			id: o.ID, request: maphash.String(seed, o.Request), spelling: o.Spelling, once: o.Once,
+			id: o.ID, request: maphash.String(seed, o.Request), once: o.Once,
 			malformed: len(o.Keys) > 0 && o.Key == "", firstSent: forever,
+		}
+		if o.Spelling != "" {
+			spelling := o.Spelling
+			op.spelling = &spelling
 		}
 		op.scope = ix.scopeOf(&o)
 		if op.malformed {

@@ -27,7 +27,7 @@ func (s *scope) varied() bool {
 		return false
 	}
 	for _, op := range s.ops[1:] {
-		if op.request != s.ops[0].request || op.spelling != s.ops[0].spelling {
+		if op.request != s.ops[0].request || op.spelled() != s.ops[0].spelled() {
 			return true
 		}
 	}
@@ -112,8 +112,8 @@ func (s *scope) firstOf(op *operation) *attempt {
 }
 
 func spelled(op *operation) string {
-	if op.spelling == "" {
+	if op.spelled() == "" {
 		return "as first spelled"
 	}
-	return op.spelling
+	return op.spelled()
 }

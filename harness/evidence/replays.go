@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"bytes"
 	"hash/maphash"
 
 	"github.com/idemstorm/idemstorm/harness/pile"
@@ -15,19 +16,24 @@ type Replays struct {
 	strings *keeper
 }
 
-// replayBlock is a stretch of the rows, with their ids and times as text.
+// replayBlock is a stretch of the rows, with their ids and times as text. Times begin alike, and what they begin with is kept once.
 type replayBlock struct {
-	rows []replayRow
-	text []byte
+	rows   []replayRow
+	text   []byte
+	begins string // of times, where the row's time is cut
 }
 
 type replayRow struct {
-	operation      int64
-	common         uint32 // place
-	from, mid, end uint32 // of the id, and of the time after it, in the block's text
+	operation int64
+	common    uint32 // place
+	from, mid uint32 // where the id begins in the block's text, and the time after it, which ends where the next row's id begins
+	cut       bool   // the time lacks what times begin with
 }
 
-const replayBlockRows = 4096
+const (
+	replayBlockRows = 4096
+	beginsAlike     = len("2006-01-02T15:04:")
+)
 
 // rawAudit is an audit row whose text is somebody else's.
 type rawAudit struct {
@@ -69,9 +75,16 @@ func (r *Replays) Len() int {
 // At is row i, from 0, in the order of the file.
 func (r *Replays) At(i int) Audit {
 	block := &r.blocks[i/replayBlockRows]
-	row := &block.rows[i%replayBlockRows]
+	rows := block.rows[i%replayBlockRows:]
+	row, end := &rows[0], uint32(len(block.text))
+	if len(rows) > 1 {
+		end = rows[1].from
+	}
 	a := *r.common.At(int(row.common))
-	a.ID, a.At, a.Operation = string(block.text[row.from:row.mid]), string(block.text[row.mid:row.end]), row.operation
+	a.ID, a.At, a.Operation = string(block.text[row.from:row.mid]), string(block.text[row.mid:end]), row.operation
+	if row.cut {
+		a.At = block.begins + a.At
+	}
 	return a
 }
 
@@ -97,10 +110,20 @@ func (r *Replays) Shared() int {
 // add keeps a copy.
 func (r *Replays) add(a *rawAudit) {
 	block := r.room()
-	from := uint32(len(block.text))
-	mid := from + uint32(len(a.id))
-	block.text = append(append(block.text, a.id...), a.at...)
-	block.rows = append(block.rows, replayRow{operation: a.operation, common: r.placeOf(a), from: from, mid: mid, end: uint32(len(block.text))})
+	row := replayRow{operation: a.operation, common: r.placeOf(a), from: uint32(len(block.text))}
+	row.mid = row.from + uint32(len(a.id))
+	var at []byte
+	at, row.cut = block.cut(a.at)
+	block.text = append(append(block.text, a.id...), at...)
+	block.rows = append(block.rows, row)
+}
+
+// cut takes off what times begin with: the first one says what that is.
+func (b *replayBlock) cut(at []byte) (rest []byte, cut bool) {
+	if len(b.rows) == 0 {
+		b.begins = string(at[:min(beginsAlike, len(at))])
+	}
+	return bytes.CutPrefix(at, []byte(b.begins))
 }
 
 // done lets go of what only adding needs.

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -78,27 +79,51 @@ and p99 over time, newest first.`,
 // A check holds what it reads and makes little garbage, so that collecting early costs time and saves nothing (docs/bench/checker.sh).
 const (
 	collectFrom = 320 << 20 // bytes of heap below which nothing is collected
-	collectAt   = 10        // how much the heap may grow over what is in use, in percent, from then on
+	frugalTo    = 512 << 20 // bytes of heap up to which memory counts for more than time
+	frugalAt    = 10        // how much the heap may grow over what is in use until then, in percent
+	generousAt  = 40        // and from then on
 )
 
 // collectLate collects garbage only when there is a lot in memory. What it gives undoes it.
 func collectLate() (undo func()) {
+	c := &collector{}
 	percent, limit := debug.SetGCPercent(-1), debug.SetMemoryLimit(collectFrom)
-	var mu sync.Mutex
-	after := collectAt
-	settle := func(struct{}) {
-		mu.Lock()
-		defer mu.Unlock()
-		debug.SetGCPercent(after)
+	c.afterNext(limit)
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.over = true
+		debug.SetGCPercent(percent)
 		debug.SetMemoryLimit(limit)
 	}
-	runtime.AddCleanup(new([1]*int), settle, struct{}{}) // nobody holds it: the first collection takes it
-	return func() {
-		mu.Lock()
-		after = percent
-		mu.Unlock()
-		settle(struct{}{})
+}
+
+// collector chooses anew after each collection how far the heap may grow to the next.
+type collector struct {
+	mu   sync.Mutex
+	over bool
+}
+
+func (c *collector) afterNext(limit int64) {
+	collected := func(limit int64) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.over {
+			return
+		}
+		debug.SetGCPercent(growth())
+		debug.SetMemoryLimit(limit)
+		c.afterNext(limit)
 	}
+	runtime.AddCleanup(new([1]*int), collected, limit) // nobody holds it: the next collection takes it
+}
+
+func growth() int {
+	inUse := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	if metrics.Read(inUse); inUse[0].Value.Uint64() > frugalTo {
+		return generousAt
+	}
+	return frugalAt
 }
 
 func judgeAll(dirs []string) ([]verdict.Run, error) {

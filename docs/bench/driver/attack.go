@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"time"
 
@@ -31,20 +32,29 @@ type outcome struct {
 	Doubts  []string `json:"doubts"`
 }
 
-func (a attack) phase() plan.Phase {
+// longest is how many operations a phase of a plan may have.
+const longest = 20_000_000
+
+// phases are one, or as many equal ones as the number of operations takes.
+func (a attack) phases() []plan.Phase {
 	ph := plan.Phase{Name: "bench", Shape: "traffic", Clients: a.clients}
 	if a.rate > 0 {
 		ph.Loop, ph.Rate, ph.Arrivals = plan.Open, a.rate, plan.Constant
 		ph.For, ph.Bound = plan.Duration(a.length), plan.Duration(a.length+time.Minute)
-		return ph
+		return []plan.Phase{ph}
 	}
-	ph.Keys, ph.Bound = a.keys, plan.Duration(a.length)
-	return ph
+	out := make([]plan.Phase, (a.keys+longest-1)/longest)
+	for i := range out {
+		ph.Name = fmt.Sprintf("bench-%d", i+1)
+		ph.Keys, ph.Bound = a.keys/len(out), plan.Duration(a.length)/plan.Duration(len(out))
+		out[i] = ph
+	}
+	return out
 }
 
 func (a attack) plan(c contract.Contract) (*plan.Plan, error) {
 	return plan.Build(plan.Input{
-		Spec: plan.Spec{Phases: []plan.Phase{a.phase()}}, Seed: 1, Contract: c, Accounts: []plan.Account{{ID: 1}, {ID: 2}},
+		Spec: plan.Spec{Phases: a.phases()}, Seed: 1, Contract: c, Accounts: []plan.Account{{ID: 1}, {ID: 2}},
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"runtime/metrics"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -29,11 +30,13 @@ func driveLong(ctx context.Context, args []string) error {
 		return err
 	}
 	watch, stop := context.WithCancel(ctx)
-	watched := make(chan error, 1)
-	started := func() { go func() { watched <- watchMemory(watch, every, os.Stdout) }() }
+	var watcher sync.WaitGroup
+	var trouble error
+	started := func() { watcher.Go(func() { trouble = watchMemory(watch, every, os.Stdout) }) }
 	_, err := a.run(ctx, started)
 	stop()
-	return errors.Join(err, <-watched)
+	watcher.Wait()
+	return errors.Join(err, trouble)
 }
 
 func watchMemory(ctx context.Context, every time.Duration, w io.Writer) error {

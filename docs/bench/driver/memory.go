@@ -40,7 +40,7 @@ func memory(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	path := filepath.Join(s.dir, "history.jsonl.gz")
-	keys := int(2 * l.expect * length.Seconds()) // more than can be sent: the time ends the run
+	keys := int(1.5 * l.expect * length.Seconds()) // more than can be sent: the time ends the run
 	out, _, err := command(ctx, s.self, "long", "-target", s.url, "-history", path,
 		"-clients", strconv.Itoa(l.clients), "-keys", strconv.Itoa(keys), "-length", length.String(), "-every", every.String())
 	if err != nil {

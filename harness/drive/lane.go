@@ -65,8 +65,10 @@ type try struct {
 	n        int
 	intended int64
 	settle   bool
-	release  <-chan struct{} // in a group: when to send
-	ready    func()          // in a group: called when everything up to sending is done
+	release  <-chan struct{}  // in a group: when to send
+	ready    func()           // in a group: called when everything up to sending is done
+	late     []latency.Series // in an open loop: the series of its lateness; it is prepared before it is due, and sent then
+	taken    int64            // and when its client took it up
 }
 
 // attempt makes one attempt and records it. It returns the attempt and its answer by the contract, which is unknown when there is none. The
@@ -104,6 +106,10 @@ func (l *lane) exchange(ctx context.Context, t *try, a *history.Attempt) {
 		<-t.release
 		begun = l.d.now()
 		a.IntendedNS = begun
+	}
+	if t.late != nil {
+		l.punctual(t)
+		begun = max(begun, t.intended)
 	}
 	a.SentNS = l.d.now()
 	until, cause := t.patience(begun, a.SentNS)

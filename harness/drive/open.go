@@ -16,9 +16,9 @@ func (d *driver) openLoop(ctx, more context.Context, phase int) int64 {
 	pool := newPool(d, ctx, more, ph)
 	defer func() { d.judgeLateness(ph, pool.full) }()
 	defer pool.close()
-	pace := newPacer(d)
-	defer pace.close()
 	start := d.now()
+	pace := newPacer(d, start)
+	defer pace.close()
 	var begun int64
 	for j := range jobs(d.Plan.Phase(phase)) {
 		due := start + j.op.DueNS
@@ -71,7 +71,7 @@ type pool struct {
 	slots     chan struct{} // one token a busy client
 	wg        sync.WaitGroup
 	full      int64 // how often nobody was free
-	late      [2]latency.Series
+	late      []latency.Series
 
 	mu   sync.Mutex
 	idle []chan work
@@ -81,7 +81,7 @@ type pool struct {
 func newPool(d *driver, ctx, more context.Context, ph plan.Phase) *pool {
 	return &pool{
 		d: d, ctx: ctx, more: more, slots: make(chan struct{}, ph.Clients),
-		late: [2]latency.Series{lateness(ph.Name), lateAll},
+		late: []latency.Series{lateness(ph.Name), lateAll},
 	}
 }
 
@@ -132,11 +132,25 @@ func (p *pool) perform(c *crowd, w work) {
 	if p.d.finished.await(p.more, w.op.After) != nil || over(p.ctx, p.more) {
 		return
 	}
-	late := time.Duration(p.d.now() - w.intended)
-	for _, series := range p.late {
-		c.lane(0).latency.Record(series, late)
+	t := try{op: &w.op, n: 1, intended: w.intended, late: p.late, taken: p.d.now()}
+	if len(w.rest) > 0 || w.op.Twin { // these send by several hands, which begin together
+		c.lane(0).punctual(&t)
+		c.perform(p.ctx, p.more, w.job, w.intended)
+		return
 	}
-	c.perform(p.ctx, p.more, w.job, w.intended)
+	c.lane(0).perform(p.ctx, p.more, t)
+}
+
+// punctual holds t back until it is due, and records the generator's own lateness: how much later it is then or, where connecting took until after
+// that, how late its client began with it.
+func (l *lane) punctual(t *try) {
+	late := max(0, t.taken-t.intended)
+	if l.d.now() < t.intended {
+		late = l.d.spinUntil(t.intended) - t.intended
+	}
+	for _, series := range t.late {
+		l.latency.Record(series, time.Duration(late))
+	}
 }
 
 // close waits for the work in progress and ends the clients.

@@ -39,6 +39,61 @@ func TestAnOpenLoopSendsWhenOperationsAreDue(t *testing.T) {
 	}
 }
 
+// Those of a group and twins are held back too, though several goroutines send them.
+func TestWhatIsHandedOverEarlyIsNotSentEarly(t *testing.T) {
+	storm, twins := arrivals(400, 250*time.Millisecond, 64), arrivals(400, 250*time.Millisecond, 64)
+	storm.Name, storm.Shape, storm.Duplicates = "storm", "storm", 4
+	twins.Name, twins.Manners = "twins", plan.Manners{Twin: 1}
+	url := serve(t, ok)
+	r := setUp(t, []string{url, url}, storm, twins)
+	r.MaxLate = time.Minute
+	r.drive(t)
+	begun := map[string]int64{}
+	for _, n := range r.notes {
+		if n.Kind == "phase" {
+			begun[n.Text] = n.AtNS
+		}
+	}
+	for _, a := range r.attempts {
+		o := r.ops[a.Op]
+		if a.SentNS < begun[o.Phase]+o.DueNS {
+			t.Fatalf("%s: operation %d was sent %v early", o.Phase, a.Op, time.Duration(begun[o.Phase]+o.DueNS-a.SentNS))
+		}
+	}
+	if len(r.attempts) < 300 {
+		t.Fatalf("%d attempts", len(r.attempts))
+	}
+}
+
+func TestAHeadStartIsAtMostHalfTheGap(t *testing.T) {
+	for gap, want := range map[time.Duration]time.Duration{0: 0, 100: 50, 60 * time.Microsecond: 30 * time.Microsecond, time.Second: ahead} {
+		if got := headStart(gap); got != want {
+			t.Errorf("gap %v: %v, want %v", gap, got, want)
+		}
+	}
+}
+
+// A server that takes long to connect to must not bring the generator's own punctuality into doubt.
+func TestLatenessIsTheGeneratorsAlone(t *testing.T) {
+	series := lateness("open")
+	r := setUp(t, []string{"http://127.0.0.1:1"}, steady(1, 1))
+	defer r.Writer.Close()
+	for _, c := range []struct{ taken, want time.Duration }{
+		{-time.Minute, 0},                   // taken up in time, connected after it was due
+		{-time.Minute / 2, time.Minute / 2}, // taken up late
+	} {
+		d := &driver{Config: Config{Zero: time.Now().Add(-time.Hour), Writer: r.Writer}}
+		l := d.newLane()
+		now := time.Duration(d.now())
+		due := now - time.Minute
+		l.punctual(&try{intended: int64(due), taken: int64(now + c.taken), late: []latency.Series{series}})
+		l.latency.Flush()
+		if s := d.latency.Summary(series); s.Count != 1 || s.Max != c.want {
+			t.Errorf("%+v, want %v", s, c.want)
+		}
+	}
+}
+
 // Two clients cannot keep up with 200 operations a second of 50 ms each. What waits for them counts from when it was due.
 func TestWaitingForAFreeClientCountsAsResponseTimeAndIsDoubted(t *testing.T) {
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {

@@ -87,7 +87,8 @@ const (
 // collectLate collects garbage only when there is a lot in memory. What it gives undoes it.
 func collectLate() (undo func()) {
 	c := &collector{}
-	percent, limit := debug.SetGCPercent(-1), debug.SetMemoryLimit(collectFrom)
+	percent, limit := debug.SetGCPercent(-1), debug.SetMemoryLimit(-1) // which only tells it
+	debug.SetMemoryLimit(min(limit, collectFrom))
 	c.afterNext(limit)
 	return func() {
 		c.mu.Lock()

@@ -58,7 +58,7 @@ func (b *batch[T]) each(yield func(T, error) bool) bool {
 
 func (b *batches[T]) run() {
 	defer close(b.full)
-	one := b.empty()
+	one := b.empty() // there is one: nobody stops before the first was sent
 	for v, err := range decodedWith(b.path, b.kind, b.decode, func() *kept { return &one.kept }) {
 		if err != nil {
 			one.err = err

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"slices"
@@ -33,32 +32,28 @@ func (s *series) rate() []float64 {
 	return out
 }
 
-func closed(ctx context.Context, args []string) (err error) {
+func closed(ctx context.Context, args []string) error {
 	set := flag.NewFlagSet("closed", flag.ContinueOnError)
 	folder := set.String("peers", "", "folder of the peers' programs")
 	rounds := set.Int("rounds", 7, "rounds; every generator runs twice in each")
 	l := load{}
 	set.IntVar(&l.clients, "clients", 32, "workers of every generator")
 	set.DurationVar(&l.length, "length", 3*time.Second, "of one run")
-	if err := set.Parse(args); err != nil {
-		return err
-	}
-	s, err := openStage()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.close()) }()
-	found, missing := peers(*folder)
+	return onStage(set, args, func(s *stage) error { return compareClosed(ctx, s, l, *folder, *rounds) })
+}
+
+func compareClosed(ctx context.Context, s *stage, l load, folder string, rounds int) (err error) {
+	found, missing := peers(folder)
 	all := []*series{{generator: generator{"driver", driverRun}}}
 	for _, g := range found {
 		all = append(all, &series{generator: g})
 	}
 	fmt.Printf("closed loop: %d workers of each generator, %d rounds; in each every generator runs twice for %v, forth and back\n%s\n",
-		l.clients, *rounds, l.length, conditions())
+		l.clients, rounds, l.length, conditions())
 	if l.expect, err = warmUp(ctx, s, l); err != nil {
 		return err
 	}
-	for range *rounds {
+	for range rounds {
 		if err := round(ctx, s, all, l); err != nil {
 			return err
 		}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"slices"
@@ -15,7 +14,7 @@ import (
 const lateBar = 200 * time.Microsecond
 
 // lateness measures how much later than planned requests leave. The driver's are read from its history: sent minus intended, connecting included.
-func lateness(ctx context.Context, args []string) (err error) {
+func lateness(ctx context.Context, args []string) error {
 	set := flag.NewFlagSet("lateness", flag.ContinueOnError)
 	folder := set.String("peers", "", "folder of the peers' programs")
 	rounds := set.Int("rounds", 7, "runs of each generator that count")
@@ -23,22 +22,18 @@ func lateness(ctx context.Context, args []string) (err error) {
 	set.IntVar(&l.clients, "clients", 64, "bound on requests in flight")
 	set.Float64Var(&l.rate, "rate", 2000, "requests a second")
 	set.DurationVar(&l.length, "length", 5*time.Second, "of one run")
-	if err := set.Parse(args); err != nil {
-		return err
-	}
-	s, err := openStage()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.close()) }()
+	return onStage(set, args, func(s *stage) error { return compareLateness(ctx, s, l, *folder, *rounds) })
+}
+
+func compareLateness(ctx context.Context, s *stage, l load, folder string, rounds int) error {
 	fmt.Printf("open loop: %.0f requests a second for %v, until %d runs on an otherwise idle machine, %d runs at the most\n%s\n",
-		l.rate, l.length, *rounds, most**rounds, conditions())
+		l.rate, l.length, rounds, most*rounds, conditions())
 	fmt.Printf("(idle: the host takes away ≤ %.2f %% of the processors' time, other processes use ≤ %.0f %%; other runs are shown and not counted)\n\n",
 		100*idleness.stolen, 100*idleness.others)
 	fmt.Printf("%-10s%10s%12s%12s%12s%12s\n", "sent − due", "p50", "p99", "max", "stolen", "others")
-	generators := punctual(*folder)
+	generators := punctual(folder)
 	p99 := map[string][]float64{}
-	for i := 0; i < most**rounds && len(p99["driver"]) < *rounds; i++ {
+	for i := 0; i < most*rounds && len(p99["driver"]) < rounds; i++ {
 		for _, g := range generators {
 			if err := lateRun(ctx, s, g, l, p99); err != nil {
 				return err

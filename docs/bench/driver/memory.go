@@ -21,21 +21,17 @@ import (
 const flatBar = 0.10
 
 // memory runs the driver for long in a closed loop, and says what it held by the samples that it took of itself.
-func memory(ctx context.Context, args []string) (err error) {
+func memory(ctx context.Context, args []string) error {
 	set := flag.NewFlagSet("memory", flag.ContinueOnError)
 	length := set.Duration("length", 10*time.Minute, "of the run")
 	every := set.Duration("every", 10*time.Second, "a sample")
 	l := load{length: 3 * time.Second}
 	set.IntVar(&l.clients, "clients", 32, "clients")
-	if err := set.Parse(args); err != nil {
-		return err
-	}
-	s, err := openStage()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.close()) }()
-	fmt.Printf("memory: a closed loop of %d clients for %v, the driver's process alone\n%s\n", l.clients, *length, conditions())
+	return onStage(set, args, func(s *stage) error { return measureMemory(ctx, s, l, *length, *every) })
+}
+
+func measureMemory(ctx context.Context, s *stage, l load, length, every time.Duration) (err error) {
+	fmt.Printf("memory: a closed loop of %d clients for %v, the driver's process alone\n%s\n", l.clients, length, conditions())
 	if l.expect, err = warmUp(ctx, s, l); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -38,6 +39,19 @@ func openStage() (_ *stage, err error) {
 		return nil, errors.Join(fmt.Errorf("start the handler: %w", err), os.RemoveAll(s.dir))
 	}
 	return s, nil
+}
+
+// onStage parses the flags of a command and measures with a handler that lives as long as that takes.
+func onStage(set *flag.FlagSet, args []string, measure func(*stage) error) (err error) {
+	if err := set.Parse(args); err != nil {
+		return err
+	}
+	s, err := openStage()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	return measure(s)
 }
 
 func (s *stage) serve() error {

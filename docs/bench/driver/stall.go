@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"time"
@@ -12,7 +11,7 @@ import (
 //
 // The truth is known. Requests come evenly, rate r for a time T; the server answers at once, but for a stall of length S. Whoever comes a time t into
 // the stall waits S−t, so that r·(S−x) of the r·T requests wait for longer than x, and the q-quantile is S − (1−q)·T.
-func stalls(ctx context.Context, args []string) (err error) {
+func stalls(ctx context.Context, args []string) error {
 	set := flag.NewFlagSet("stall", flag.ContinueOnError)
 	folder := set.String("peers", "", "folder of the peers' programs")
 	rounds := set.Int("rounds", 3, "runs of each line")
@@ -21,20 +20,16 @@ func stalls(ctx context.Context, args []string) (err error) {
 	stall := set.Duration("stall", time.Second, "length of the stall")
 	set.Float64Var(&l.rate, "rate", 500, "requests a second")
 	set.DurationVar(&l.length, "length", 10*time.Second, "of one run")
-	if err := set.Parse(args); err != nil {
-		return err
-	}
-	s, err := openStage()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.close()) }()
-	fmt.Printf("stall: %.0f requests a second for %v, and in the middle of it the server answers nothing for %v\n%s\n\n", l.rate, l.length, *stall, conditions())
+	return onStage(set, args, func(s *stage) error { return compareStalls(ctx, s, l, *stall, stallLines(*folder, *few), *rounds) })
+}
+
+func compareStalls(ctx context.Context, s *stage, l load, stall time.Duration, lines []stallLine, rounds int) error {
+	fmt.Printf("stall: %.0f requests a second for %v, and in the middle of it the server answers nothing for %v\n%s\n\n", l.rate, l.length, stall, conditions())
 	fmt.Printf("%-42s%-30s%-10s%s\n", "", "p99 in each run", "p50", "max")
-	truth := *stall - l.length/100
-	fmt.Printf("%-42s%-30s%-10s%s\n\n", "the truth, computed", shortly(int64(truth)), "~0", shortly(int64(*stall)))
-	for _, line := range stallLines(*folder, *few) {
-		if err := line.measure(ctx, s, l, *stall, *rounds); err != nil {
+	truth := stall - l.length/100
+	fmt.Printf("%-42s%-30s%-10s%s\n\n", "the truth, computed", shortly(int64(truth)), "~0", shortly(int64(stall)))
+	for _, line := range lines {
+		if err := line.measure(ctx, s, l, stall, rounds); err != nil {
 			return err
 		}
 	}
